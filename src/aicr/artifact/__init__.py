@@ -1,0 +1,1 @@
+"""Where recipes and bundles live, and how they are read and written whole."""

@@ -1,0 +1,1 @@
+"""How a recipe is applied: the deployment plan, its layout, one writer a deployer."""

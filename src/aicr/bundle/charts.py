@@ -1,0 +1,79 @@
+"""What a generated local chart consists of: ``Chart.yaml``, ``values.yaml``, ``templates/``.
+
+Manifests are Helm templates and are copied as they are; what kustomize built is no template, and
+is escaped so that Helm renders it to itself.
+"""
+
+from __future__ import annotations
+
+from aicr import __version__
+from aicr.documents.emit import yaml_text
+from aicr.versions.semver import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aicr.bundle.plan import PlannedRelease
+
+COMPONENT_VERSION = "aicr.run/component-version"
+GENERATED_BY = "aicr.run/generated-by"
+
+
+class Manifest:
+    """A file of a generated chart's ``templates/``."""
+
+    __slots__ = ("data", "name")
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self.data = data
+
+
+def chart_version(version: str = __version__) -> str:
+    """The version of generated charts: this tool's, ``0.0.0-dev`` where that is no SemVer 2."""
+    core = version.partition("+")[0].partition("-")[0]
+    strict = parse(version) is not None and core.count(".") == 2 and not core.startswith("v")
+    return version if strict else "0.0.0-dev"
+
+
+def manifest_names(paths: Sequence[str]) -> list[str]:
+    """A name in ``templates/`` for each path: its last part, the whole path where two share it."""
+    short = [path.rpartition("/")[2] for path in paths]
+    return [
+        name if short.count(name) == 1 else path.replace("/", "-")
+        for name, path in zip(short, paths, strict=True)
+    ]
+
+
+def chart_files(release: PlannedRelease) -> dict[str, bytes]:
+    """The files of the generated chart of ``release``, by path in the chart."""
+    files = {
+        "Chart.yaml": yaml_text(chart_metadata(release)).encode("utf-8"),
+        "values.yaml": yaml_text(release.values).encode("utf-8"),
+    }
+    for manifest in release.manifests:
+        files[f"templates/{manifest.name}"] = manifest.data
+    return files
+
+
+def chart_metadata(release: PlannedRelease) -> dict[str, object]:
+    """``Chart.yaml`` of the generated chart of ``release``."""
+    version = chart_version()
+    payload = release.version or version
+    return {
+        "apiVersion": "v2",
+        "name": release.name,
+        "description": f"Generated chart of the component {release.component}",
+        "type": "application",
+        "version": version,
+        "appVersion": payload,
+        "annotations": {COMPONENT_VERSION: payload, GENERATED_BY: f"aicr {version}"},
+    }
+
+
+def literal(data: bytes) -> bytes:
+    """``data`` as a Helm template that renders to it."""
+    import re
+
+    return re.sub(rb"\{\{|\}\}", lambda found: b'{{"' + found.group() + b'"}}', data)

@@ -1,0 +1,66 @@
+"""The files that every bundle has, around those of its deployer."""
+
+from __future__ import annotations
+
+from aicr.artifact.atomic import CHECKSUMS, checksums_text
+from aicr.artifact.bundle_info import INFO_FILE, BundleInfo, BundleRelease, write_bundle_info
+from aicr.bundle.readme import readme, upgrading
+from aicr.documents.digest import sha256_hex
+from aicr.recipe.document import write_recipe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from aicr.bundle.guidance import Advice
+    from aicr.bundle.plan import DeploymentPlan
+    from aicr.bundle.writers import Files, Options
+
+RECIPE_FILE = "recipe.yaml"
+README_FILE = "README.md"
+UPGRADING_FILE = "UPGRADING.md"
+
+# A folder with this in it was written as a bundle.
+SIGN = (INFO_FILE, b"kind: BundleInfo")
+
+
+def lay_out(
+    plan: DeploymentPlan,
+    advice: Sequence[Advice],
+    *,
+    deployer: str,
+    settings: Mapping[str, str | list[str]],
+    version: str,
+    module: ModuleType,
+    options: Options,
+) -> Files:
+    """All files of the bundle, by path; ``module`` is the deployer's writer."""
+    files: Files = dict(module.write(plan, options))
+    recipe = write_recipe(plan.recipe).encode("utf-8")
+    info = BundleInfo(
+        version=version,
+        deployer=deployer,
+        recipe_path=RECIPE_FILE,
+        recipe_digest=f"sha256:{sha256_hex(recipe)}",
+        recipe_version=plan.recipe.version,
+        settings=settings,
+        entrypoint=module.ENTRYPOINT,
+        releases=[
+            BundleRelease(
+                release.name,
+                component=release.component,
+                namespace=release.namespace,
+                path=module.release_path(release),
+                manifest=release.chart is None,
+            )
+            for release in plan.releases
+        ],
+    )
+    files[RECIPE_FILE] = (recipe, False)
+    files[INFO_FILE] = (write_bundle_info(info), False)
+    files[README_FILE] = (readme(plan, advice, deployer=deployer, usage=module.USAGE), False)
+    if advice:
+        files[UPGRADING_FILE] = (upgrading(advice, deployer), False)
+    files[CHECKSUMS] = (checksums_text(files), False)
+    return {path: files[path] for path in sorted(files)}

@@ -1,0 +1,130 @@
+"""What a bundle tells its reader: ``README.md``, and ``UPGRADING.md`` where records speak.
+
+Prose of records stands in code blocks: it may hold commands to copy, and nothing in it is markup.
+"""
+
+from __future__ import annotations
+
+import re
+
+from aicr.documents.safe import cell, prose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aicr.bundle.guidance import Advice
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
+
+_MARKUP = r"([\\`*_{}\[\]<>#|~&@!])"
+_FENCES = r"(?m)^\s*(`{3,})"
+
+_CONTENTS = """
+## What is in it
+
+`recipe.yaml` is what this bundle deploys; `aicr upgrade-check --from` takes it, or this
+folder: keep it. `bundle-info.yaml` says how the bundle was made. `checksums.txt` has
+every other file:
+
+```bash
+sha256sum --check --quiet checksums.txt
+```
+"""
+
+
+def readme(plan: DeploymentPlan, advice: Sequence[Advice], *, deployer: str, usage: str) -> bytes:
+    """``README.md``: what is in the bundle, how it is deployed and checked."""
+    criteria = plan.recipe.criteria.stated()
+    purpose = ", ".join(f"{key} {value}" for key, value in criteria.items())
+    count = len(plan.releases)
+    parts = [
+        f"# Bundle for {deployer}\n\n",
+        f"{count} release{'' if count == 1 else 's'}",
+        f" for {purpose}.\n\n" if purpose else ".\n\n",
+        _table(
+            ["#", "release", "version", "namespace", "chart"],
+            [[str(one.index), one.name, one.version or "-", one.namespace, _chart(one)]
+             for one in plan.releases],
+        ),
+    ]  # fmt: skip
+    if advice:
+        parts += ["\n## Before you upgrade\n\n", _advice_intro(), _advice_table(advice)]
+    parts += [
+        "\n## Deploy\n\n",
+        usage,
+        _CONTENTS,
+    ]
+    return "".join(parts).encode("utf-8")
+
+
+def upgrading(advice: Sequence[Advice], deployer: str) -> bytes:
+    """``UPGRADING.md``: each record that speaks of a version in the bundle, with its steps."""
+    parts = [
+        f"# Upgrading with {deployer}\n\n",
+        "For clusters that run older versions; a first deployment needs none of this.\n",
+        _advice_intro(),
+        _advice_table(advice),
+    ]
+    for one in advice:
+        record = one.record
+        parts.append(
+            f"\n## {one.component} {one.version} ({record.verdict})\n\n"
+            f"Coming from `{cell(record.origin.text)}`, to `{cell(record.to.text)}`.\n\n"
+        )
+        parts.append(_block(record.summary))
+        if record.precondition:
+            parts += ["\n**Before anything else**\n\n", _block(record.precondition)]
+        parts.append("\n**Steps**\n")
+        for number, step in enumerate(one.steps, start=1):
+            parts += [f"\n{number}. {_plain(step.id)}\n\n", _block(step.description)]
+            if step.reason:
+                parts += ["\nWhy:\n\n", _block(step.reason)]
+        if record.reversible is not None:
+            word = "Reversible" if record.reversible else "Not reversible"
+            parts.append(f"\n**{word}**\n")
+            if record.reversible_notes:
+                parts += ["\n", _block(record.reversible_notes)]
+        if record.references:
+            parts.append("\n**References**\n\n")
+            parts += [f"- {_plain(url)}\n" for url in record.references]
+    return "".join(parts).encode("utf-8")
+
+
+def _advice_intro() -> str:
+    return (
+        "A bundle does not know what runs in your cluster. Ask `aicr upgrade-check` with the\n"
+        "recipe or bundle that you deployed from; it says which of these apply.\n\n"
+    )
+
+
+def _advice_table(advice: Sequence[Advice]) -> str:
+    return _table(
+        ["component", "version", "coming from", "verdict", "steps"],
+        [[one.component, one.version, f"`{cell(one.record.origin.text)}`", one.record.verdict,
+          f"{len(one.steps)} in [UPGRADING.md](UPGRADING.md)"] for one in advice],
+        escape=False,
+    )  # fmt: skip
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escape: bool = True) -> str:
+    lines = [head, ["---"] * len(head)]
+    lines += [[_plain(text) if escape else text for text in row] for row in rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _chart(release: PlannedRelease) -> str:
+    if release.chart is None:
+        return "generated"
+    return f"{release.chart.repository}/{release.chart.name}"
+
+
+def _plain(text: str) -> str:
+    """The text on one line, meaning only itself."""
+    return re.sub(_MARKUP, r"\\\1", cell(text))
+
+
+def _block(text: str) -> str:
+    shown = prose(text)
+    longest = max((len(run) for run in re.findall(_FENCES, shown)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}text\n{shown}\n{fence}\n"

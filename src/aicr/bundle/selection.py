@@ -1,0 +1,62 @@
+"""What of a recipe is really in a bundle: its enabled components, in an order that holds."""
+
+from __future__ import annotations
+
+from aicr.errors import invalid
+from aicr.recipe.order import deployment_order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from aicr.recipe.model import Recipe
+
+
+def select(recipe: Recipe, removed: Collection[str], where: str) -> Recipe:
+    """The recipe without components that are disabled or ``removed``, nor references to them.
+
+    A recipe without ``deploymentOrder`` gets one. Raises INVALID_REQUEST where the recipe's own
+    order leaves out an enabled component, names one that is not, or puts a component before what
+    it depends on; and where nothing is left.
+    """
+    kept = [ref for ref in recipe.components if ref.enabled and ref.name not in removed]
+    if not kept:
+        raise invalid(f"{where}: no component is enabled, so there is nothing to bundle")
+    sound = deployment_order(recipe.components)
+    order = list(recipe.deployment_order) or sound
+    _check_order(recipe, order, where)
+    names = {ref.name for ref in kept}
+    return recipe.replace(
+        components=[
+            ref.replace(dependency_refs=[one for one in ref.dependency_refs if one in names])
+            for ref in kept
+        ],
+        deployment_order=[name for name in order if name in names],
+    )
+
+
+def _check_order(recipe: Recipe, order: list[str], where: str) -> None:
+    at = f"{where}: deploymentOrder"
+    enabled = {ref.name: ref for ref in recipe.components if ref.enabled}
+    problems: list[str] = []
+    place: dict[str, int] = {}
+    for index, name in enumerate(order):
+        if name in place:
+            problems.append(f'{at}: "{name}" is there twice')
+        elif name not in enabled and recipe.component(name) is None:
+            problems.append(f'{at}: "{name}" is not among the componentRefs')
+        elif name not in enabled:
+            problems.append(f'{at}: "{name}" is disabled, yet in the order')
+        place.setdefault(name, index)
+    for name, ref in enabled.items():
+        if name not in place:
+            problems.append(f'{at}: "{name}" is missing')
+            continue
+        problems += [
+            f'{at}: "{name}" comes before "{dependency}", which it depends on'
+            for dependency in ref.dependency_refs
+            if dependency in enabled and place.get(dependency, -1) > place[name]
+        ]
+    if problems:
+        hint = "leave deploymentOrder out to have it computed, or resolve the recipe again"
+        raise invalid("\n  ".join(problems), hint=hint)

@@ -1,0 +1,1 @@
+"""The catalog: its model, loading, layering and compiled form."""

@@ -1,0 +1,168 @@
+"""How a catalog layer is kept in one file that opens fast: the compiled form.
+
+A line of JSON (the index: files with their digests, heads of overlays and mixins), then the JSON
+of each parsed tree, found by offset and decoded only when somebody asks. The trees keep lines and
+the text of scalars, so everything behind works as on the YAML itself. The shipped catalog is
+compiled when the package is built; other folders, and a source checkout, into the user's cache,
+under a name made from the content of all files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from aicr.catalog.folder import Layer, OverlayHead
+from aicr.documents.digest import sha256_hex
+from aicr.documents.nodes import Map, Node, Scalar, Seq
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = "aicr-catalog/1"
+
+
+def encode_layer(layer: Layer, trees: Mapping[str, Node]) -> bytes:
+    """The compiled form of ``layer``; same layer, same bytes."""
+    blobs: list[bytes] = []
+    offset = 0
+    files: dict[str, object] = {}
+    for path, digest in layer.files.items():
+        if path not in trees:
+            files[path] = [digest]
+            continue
+        blob = _dump(_encode(trees[path]))
+        files[path] = [digest, offset, len(blob)]
+        blobs.append(blob)
+        offset += len(blob)
+    index = {
+        "format": FORMAT,
+        "files": files,
+        "overlays": [[head.path, head.name, head.base, head.criteria] for head in layer.overlays],
+        "mixins": layer.mixins,
+    }
+    return _dump(index) + b"\n" + b"".join(blobs)
+
+
+def decode_layer(data: bytes, root: str, label: str) -> Layer | None:
+    """The layer in its compiled form; None where ``data`` is not that (any more)."""
+    end = data.find(b"\n")
+    if end < 0:
+        return None
+    try:
+        index = json.loads(data[:end])
+    except ValueError:
+        return None
+    if not isinstance(index, dict) or index.get("format") != FORMAT:
+        return None
+    start = end + 1
+    places = {path: entry[1:] for path, entry in index["files"].items()}
+    if start + sum(place[1] for place in places.values() if place) != len(data):
+        return None
+    trees: dict[str, Node] = {}
+
+    def tree(path: str) -> Node:
+        if path not in trees:
+            place = places[path]
+            if place:
+                begin = start + place[0]
+                trees[path] = _decode(json.loads(data[begin : begin + place[1]]))
+            else:
+                trees[path] = _parse(root, path, label)
+        return trees[path]
+
+    return Layer(
+        root,
+        label,
+        {path: entry[0] for path, entry in index["files"].items()},
+        [OverlayHead(path, name, base, criteria)
+         for path, name, base, criteria in index["overlays"]],
+        index["mixins"],
+        tree,
+    )  # fmt: skip
+
+
+def cache_folder() -> str:
+    """Where compiled catalogs of this user are kept (XDG base directories)."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "aicr", "catalogs")
+
+
+def read_cached(key: str) -> bytes | None:
+    """What was kept under ``key``; None where there is nothing, or nothing whole."""
+    try:
+        with open(os.path.join(cache_folder(), key), "rb") as file:
+            digest, data = file.read(64), file.read()
+    except OSError:
+        return None
+    return data if sha256_hex(data).encode() == digest else None
+
+
+def write_cached(key: str, data: bytes) -> None:
+    """Keep ``data`` under ``key``; where that is not possible (a read-only home), do without."""
+    folder = cache_folder()
+    partial = os.path.join(folder, f".{key}.{os.getpid()}")
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with open(partial, "wb") as file:
+            file.write(sha256_hex(data).encode() + data)
+        os.replace(partial, os.path.join(folder, key))
+    except OSError:
+        try:
+            os.unlink(partial)
+        except OSError:
+            return
+
+
+def _dump(value: object) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")  # a file's name may be other than UTF-8
+
+
+def _parse(root: str, path: str, label: str) -> Node:
+    from aicr.catalog.folder import read_file
+    from aicr.documents.reader import read_yaml
+
+    where = f"{label}/{path}" if label else path
+    return read_yaml(read_file(root, path, where), where, empty=Map())
+
+
+def _encode(node: Node) -> object:
+    """Text as itself, all else as a list that ``_decode`` tells apart."""
+    if isinstance(node, str):
+        return node
+    if isinstance(node, Scalar):
+        return [node.text]
+    if isinstance(node, Map):
+        entries: list[object] = [0, node.line]
+        for key, value in node.items():
+            entries += (key, node.lines[key], _encode(value))
+        return entries
+    items: list[object] = [1, node.line]
+    for line, item in zip(node.lines, node, strict=True):
+        items += (line, _encode(item))
+    return items
+
+
+def _decode(value: list[object] | str) -> Node:
+    """The reverse of ``_encode``: [text], [0, line, key, line, value, ..], [1, line, line, ..]."""
+    if isinstance(value, str):
+        return value
+    if len(value) == 1:
+        return Scalar(value[0])  # type: ignore[arg-type]
+    line: int = value[1]  # type: ignore[assignment]
+    if value[0] == 0:
+        node = Map(line)
+        lines = node.lines
+        for index in range(2, len(value), 3):
+            key: str = value[index]  # type: ignore[assignment]
+            lines[key] = value[index + 1]  # type: ignore[assignment]
+            item = value[index + 2]
+            node[key] = item if type(item) is str else _decode(item)  # type: ignore[arg-type]
+        return node
+    items = Seq(line)
+    items.lines = value[2::2]  # type: ignore[assignment]
+    for item in value[3::2]:
+        items.append(item if type(item) is str else _decode(item))  # type: ignore[arg-type]
+    return items

@@ -1,0 +1,131 @@
+"""Which verb was asked for; and the one place that turns an exception into output."""
+
+from __future__ import annotations
+
+import sys
+
+from aicr import __version__
+from aicr.cli.output import prepare, write
+from aicr.errors import EXIT_CODES, INTERNAL, AicrError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# Verb: the module that answers it, and what it is for. Longer names are looked up first.
+VERBS = {
+    "recipe": ("recipe", "resolve what a cluster should run"),
+    "recipe list": ("recipe_list", "the criteria that resolve"),
+    "recipe explain": ("recipe_explain", "where a field of a recipe comes from"),
+    "query": ("query", "print one value of a recipe"),
+    "diff": ("diff", "what differs between two recipes or bundles"),
+    "upgrade-check": ("upgrade_check", "is the move from what is deployed safe?"),
+    "bundle": ("bundle", "write what the deployer applies"),
+    "completion": ("completion", "shell completion for bash, zsh or fish"),
+}
+
+_EXAMPLES = """\
+Examples:
+  aicr recipe --service eks --accelerator h100 --intent training -o new-recipe.yaml
+  aicr upgrade-check --from old-recipe.yaml --to new-recipe.yaml --deployer helm
+  aicr bundle -r new-recipe.yaml --deployer helm -o ./bundles
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and give its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    debug = "--debug" in arguments
+    module: ModuleType | None = None
+    prepare()
+    try:
+        if not arguments or arguments[0] in ("--help", "-h", "help"):
+            write(_help())
+            return 0 if arguments else 2
+        if arguments[0] in ("--version", "version"):
+            write(f"aicr {__version__}\n")
+            return 0
+        verb = _find(arguments)
+        module = _load(verb)
+        return _run(verb, module, arguments[len(verb.split()) :])
+    except BrokenPipeError:
+        return 141  # the reader went away (``| head``): no message, the exit code of SIGPIPE
+    except SystemExit as end:  # --help
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        sys.stderr.write("\naicr: interrupted\n")
+        return 130
+    except AicrError as error:
+        if debug:
+            _traceback()
+        return _fail(error, module, arguments)
+    except Exception as error:  # the last net: a fault of the tool itself
+        if debug:
+            _traceback()
+        kind = type(error).__name__
+        fault = AicrError(
+            INTERNAL,
+            f"a fault of aicr itself: {kind}: {error}",
+            hint="run again with --debug and report what it prints",
+        )
+        return _fail(fault, module, arguments)
+
+
+def _find(arguments: list[str]) -> str:
+    for words in (2, 1):
+        verb = " ".join(arguments[:words])
+        if verb in VERBS:
+            return verb
+    from difflib import get_close_matches
+
+    near = get_close_matches(arguments[0], list(VERBS), 1)
+    raise AicrError(
+        "INVALID_REQUEST",
+        f'"{arguments[0]}" is no command of aicr',
+        hint=f"did you mean aicr {near[0]}?" if near else "aicr --help lists the commands",
+    )
+
+
+def _load(verb: str) -> ModuleType:
+    name = f"aicr.cli.{VERBS[verb][0]}"
+    __import__(name)
+    return sys.modules[name]
+
+
+def _run(verb: str, module: ModuleType, arguments: list[str]) -> int:
+    from aicr.cli.flags import parse
+
+    args = parse(verb, VERBS[verb][1], module.configure, arguments)
+    code: int = module.run(args)
+    return code
+
+
+def _fail(error: AicrError, module: ModuleType | None, arguments: list[str]) -> int:
+    from aicr.documents.safe import prose
+
+    sys.stderr.write(f"aicr: error: {prose(error.message)}\n")
+    if error.hint:
+        sys.stderr.write(f"  hint: {prose(error.hint)}\n")
+    code = EXIT_CODES[error.code]
+    failure_code = getattr(module, "failure_code", None)
+    if failure_code is not None:
+        code = failure_code(arguments, code)
+    return code
+
+
+def _traceback() -> None:
+    import traceback
+
+    traceback.print_exc()
+
+
+def _help() -> str:
+    width = max(len(verb) for verb in VERBS) + 2
+    lines = [f"  {verb:<{width}}{text}" for verb, (_, text) in VERBS.items()]
+    return (
+        "usage: aicr COMMAND [OPTIONS]\n\n"
+        "Upgrade safety for GPU clusters.\n\n"
+        "Commands:\n" + "\n".join(lines) + "\n\n"
+        "aicr COMMAND --help explains a command; aicr --version prints the version.\n"
+        "Every command takes --debug, which shows where an error came from.\n\n" + _EXAMPLES
+    )

@@ -1,0 +1,1 @@
+"""What a cluster should run: criteria, resolution, values."""

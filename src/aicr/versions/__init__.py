@@ -1,0 +1,1 @@
+"""Versions: SemVer, the range grammar of upgrade records, and the algebra of intervals."""

@@ -1,0 +1,123 @@
+"""``aicr bundle``, as its users run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundles import stack
+from command import assert_fails, run_aicr
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    stack().write(tmp_path / "catalog")
+    done = run_aicr("recipe", "--service", "eks", "--catalog", "catalog", "-o", "r.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def bundle(work: Path, *arguments: str, recipe: str = "r.yaml"):  # type: ignore[no-untyped-def]
+    common = ["bundle", "-r", recipe, "--deployer", "helm", "--catalog", "catalog"]
+    return run_aicr(*common, *arguments, cwd=work)
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+
+
+def test_it_says_where_the_bundle_is_and_what_comes_next(work: Path) -> None:
+    done = bundle(work)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.startswith("./bundles: 5 releases")
+    assert "./bundles/deploy.sh" in done.stdout
+    assert (work / "bundles" / "deploy.sh").is_file()
+
+
+def test_twice_gives_the_same_bytes_without_a_flag(work: Path) -> None:
+    assert bundle(work, "-o", "b").returncode == 0
+    before = contents(work / "b")
+    assert bundle(work, "-o", "b").returncode == 0
+    assert contents(work / "b") == before
+
+
+def test_a_bundle_is_a_recipe_too(work: Path) -> None:
+    assert bundle(work, "-o", "b", "--set", "plain:enabled=false").returncode == 0
+    assert bundle(work, "-o", "c", recipe="b").returncode == 0
+    same = {"bundle-info.yaml", "checksums.txt"}
+    one, two = contents(work / "b"), contents(work / "c")
+    assert {k: v for k, v in one.items() if k not in same} == {
+        k: v for k, v in two.items() if k not in same
+    }
+
+
+def test_edited_files_need_overwrite(work: Path) -> None:
+    bundle(work, "-o", "b")
+    (work / "b" / "deploy.sh").write_text("mine")
+    assert_fails(bundle(work, "-o", "b"), 2, "b: changed since it was written: deploy.sh")
+    assert (work / "b" / "deploy.sh").read_text() == "mine"
+    assert bundle(work, "-o", "b", "--overwrite").returncode == 0
+    assert (work / "b" / "deploy.sh").read_text() != "mine"
+
+
+def test_files_of_others_are_refused(work: Path) -> None:
+    (work / "b").mkdir()
+    (work / "b" / "thesis.txt").write_text("mine")
+    assert_fails(bundle(work, "-o", "b", "--overwrite"), 2, "did not write: thesis.txt")
+
+
+def test_what_the_operator_wrote_is_kept(work: Path) -> None:
+    bundle(work, "-o", "b")
+    mine = work / "b" / "003-chart" / "cluster-values.yaml"
+    mine.write_text("size: 9\n")
+    assert_fails(bundle(work, "-o", "b"), 2, "003-chart/cluster-values.yaml")
+    assert bundle(work, "-o", "b", "--overwrite").returncode == 0
+    assert mine.read_text() == "size: 9\n"
+    # From now on it belongs to the bundle, and still nothing replaces it.
+    assert bundle(work, "-o", "b", "--set", "oci:enabled=false").returncode == 0
+    assert (work / "b" / "002-chart" / "cluster-values.yaml").read_text() == "size: 9\n"
+    gone = ["-o", "b", "--set", "chart:enabled=false"]
+    assert_fails(bundle(work, *gone), 2, "does not have: chart")
+    done = bundle(work, *gone, "--overwrite")
+    assert done.returncode == 0
+    assert "values in cluster-values.yaml of chart are dropped" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--set", "nope:a=1"], "there is no component 'nope'"),
+        (["--set", "chart:enabled=false", "--set", "chart:a=1"], "is left out by"),
+        (["-o", "r.yaml"], "it is a file"),
+        (["-o", "."], "the current folder"),
+        (["--overwrite=maybe"], "expected true or false"),
+    ],
+)
+def test_wrong_arguments(work: Path, arguments: list[str], says: str) -> None:
+    assert_fails(bundle(work, *arguments), 2, says)
+    assert not (work / "bundles").exists()
+
+
+def test_a_hostile_recipe_writes_nothing(work: Path) -> None:
+    text = (work / "r.yaml").read_text()
+    (work / "r.yaml").write_text(text.replace("version: v1.2.3", 'version: "1.0\\n$(reboot)"'))
+    assert_fails(bundle(work), 2, "componentRefs[chart].version", r"'1.0\n$(reboot)'")
+    assert not (work / "bundles").exists()
+
+
+def test_a_missing_manifest_is_named(work: Path) -> None:
+    (work / "catalog" / "components" / "plain" / "manifests" / "only.yaml").unlink()
+    assert_fails(bundle(work), 2, "components/plain/manifests/only.yaml")
+
+
+def test_an_unknown_deployer() -> None:
+    done = run_aicr("bundle", "-r", "x", "--deployer", "salt")
+    assert_fails(done, 2, "argocd-helm")
+
+
+def test_help_has_examples() -> None:
+    done = run_aicr("bundle", "--help")
+    assert done.returncode == 0
+    assert "aicr bundle -r recipe.yaml --deployer helm -o ./bundles" in done.stdout

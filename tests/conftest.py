@@ -1,0 +1,35 @@
+"""What every test stands on: a cache of its own, and the cases where they are there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The tests, and the commands that they start, leave the user's cache alone."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture
+def cache_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache for one test."""
+    folder = tmp_path / "cache-home"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cases() -> Path:
+    """The folder of cases that were not written here (environment variable AICR_CASES)."""
+    folder = os.environ.get("AICR_CASES")
+    if not folder:
+        pytest.skip("AICR_CASES is not set: the cases of another implementation are not here")
+    return Path(folder)
