@@ -11,10 +11,13 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The tests, and the commands that they start, leave the user's cache alone."""
+    """The tests, and the commands that they start, use nothing of the user's surroundings."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
+        for name in os.environ:
+            if name.startswith("AICR_") and name != "AICR_CASES":
+                patch.delenv(name)
         yield folder
 
 

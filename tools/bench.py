@@ -17,6 +17,8 @@ import tracemalloc
 from collections.abc import Callable
 from statistics import median
 
+from aicr.recipe.model import Recipe
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RUNS = int(os.environ.get("AICR_BENCH_RUNS", "15"))
 EXAMPLE = os.path.join(ROOT, "examples", "eks-h100-training-v0.20.0.yaml")
@@ -115,7 +117,7 @@ def _is_demo(stated: dict[str, str]) -> bool:
     return stated == {"service": "eks", "accelerator": "h100", "intent": "training"}
 
 
-def _past():  # type: ignore[no-untyped-def]
+def _past() -> Recipe:
     from aicr.recipe.document import read_recipe
 
     with open(EXAMPLE, "rb") as file:
@@ -142,7 +144,7 @@ def sizes_table() -> None:
 
 
 def _large_recipe(size: int) -> bytes:
-    head = "kind: RecipeResult\napiVersion: aicr.run/v1beta1\ncriteria: {service: eks}\ncomponentRefs:\n"
+    head = "kind: RecipeResult\ncriteria: {service: eks}\ncomponentRefs:\n"
     parts, length, index = [head], len(head), 0
     while length < size:
         parts.append(

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from aicr.artifact import atomic
-from aicr.artifact.atomic import CHECKSUMS, checksums_text, replace_directory, write_file
+from aicr.artifact.atomic import replace_directory, write_file
+from aicr.artifact.checksums import CHECKSUMS, checksums_text
 from aicr.errors import AicrError
 
 SIGN = ("info.yaml", b"kind: Test")
@@ -107,7 +108,7 @@ class TestWriteFile:
         def full(*_: object) -> int:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr(atomic.os, step, full)
+        monkeypatch.setattr(os, step, full)
         with pytest.raises(AicrError, match="no space left"):
             write_file(str(path), b"new")
         monkeypatch.undo()
@@ -225,7 +226,7 @@ class TestReplaceDirectory:
                 raise OSError(28, "No space left on device")
             return real(handle, data)
 
-        monkeypatch.setattr(atomic.os, "write", full)
+        monkeypatch.setattr(os, "write", full)
         with pytest.raises(AicrError, match="no space left"):
             replace_directory(target, content(a="2", b="3"), sign=SIGN)
         monkeypatch.undo()
@@ -247,7 +248,7 @@ class TestReplaceDirectory:
                 raise OSError(5, "Input/output error")
             real(source, to)
 
-        monkeypatch.setattr(atomic.os, "rename", rename)
+        monkeypatch.setattr(os, "rename", rename)
         with pytest.raises(AicrError, match="Input/output error"):
             replace_directory(target, content(a="2"), sign=SIGN)
         monkeypatch.undo()
@@ -273,7 +274,7 @@ class TestReplaceDirectory:
 
 CHILD = """
 import sys
-from aicr.artifact import atomic
+from aicr.artifact import atomic, checksums
 if sys.argv[2] == "renames":
     atomic._exchange = lambda *_: False
 version = 0
@@ -281,7 +282,7 @@ while True:
     version += 1
     files = {f"d{n}/f": (b"%d" % version, False) for n in range(20)}
     files["info.yaml"] = (b"kind: Test", False)
-    files["checksums.txt"] = (atomic.checksums_text(files), False)
+    files["checksums.txt"] = (checksums.checksums_text(files), False)
     atomic.replace_directory(sys.argv[1], files, sign=("info.yaml", b"kind: Test"))
 """
 

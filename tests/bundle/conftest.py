@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from aicr.catalog.layers import Catalog
@@ -18,5 +17,3 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
 @pytest.fixture(scope="session")
 def recipe(catalog: Catalog) -> Recipe:
     return stack_recipe(catalog)
-
-

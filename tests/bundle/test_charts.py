@@ -69,6 +69,10 @@ def test_manifests_of_one_name() -> None:
 def test_literal_text_has_no_action_of_its_own(parts: list[bytes]) -> None:
     data = b"".join(parts)
     escaped = literal(data)
-    assert escaped.replace(b'{{"{{"}}', b"\1").replace(b'{{"}}"}}', b"\2").replace(
-        b"\1", b"{{"
-    ).replace(b"\2", b"}}") == data
+    assert (
+        escaped.replace(b'{{"{{"}}', b"\1")
+        .replace(b'{{"}}"}}', b"\2")
+        .replace(b"\1", b"{{")
+        .replace(b"\2", b"}}")
+        == data
+    )

@@ -108,7 +108,7 @@ def test_a_patch_that_is_not_there(repository: Path, tmp_path: Path) -> None:
 
 def test_no_source(tmp_path: Path) -> None:
     ref = ComponentRef("built", type="Kustomize", path="x")
-    with pytest.raises(AicrError, match="has no source"):
+    with pytest.raises(AicrError, match="there is nothing to deploy"):
         build(alone(ref), opened(tmp_path / "c"))
 
 

@@ -21,9 +21,7 @@ REGISTRY = {
 
 
 def recipe() -> Recipe:
-    return recipe_of(
-        ComponentRef("one"), ComponentRef("two"), ComponentRef("off", install=False)
-    )
+    return recipe_of(ComponentRef("one"), ComponentRef("two"), ComponentRef("off", install=False))
 
 
 def settled(*texts: str) -> Settled:
@@ -87,6 +85,7 @@ def test_the_same_thing_twice_is_no_contradiction() -> None:
         (["one:enabled=maybe"], "enabled is true or false"),
         (["one:enabled=null"], "enabled is true or false"),
         (["one:enabled.x=true"], "enabled is true or false"),
+        (["one:a=\udcff"], "not UTF-8 text"),
     ],
 )  # fmt: skip
 def test_what_cannot_take_effect(texts: list[str], says: str) -> None:
@@ -110,8 +109,10 @@ def test_a_path_that_leads_nowhere_is_reported() -> None:
     assert changed == {"a": {"x": 1}}
     assert problems == [
         '--set one:a[0]=1: in the values of "one" "a" is a map; write a key instead of [0]',
-        '--set one:b=null: in the values of "one" "b" is not in the values, so null has nothing '
-        "to remove",
+        (
+            '--set one:b=null: in the values of "one" "b" is not in the values, so null has '
+            "nothing to remove"
+        ),
     ]
 
 

@@ -47,7 +47,7 @@ def test_what_waits_for_what(recipe: Recipe, catalog: Catalog) -> None:
         "chart-post": ["chart"],
         "plain": ["chart-post"],
     }
-    assert [release.level for release in releases.values()] == [0, 1, 2, 3, 4]
+    assert [release.level for release in releases.values()] == [0, 1, 1, 1, 2]
 
 
 def test_charts(recipe: Recipe, catalog: Catalog) -> None:
@@ -97,6 +97,16 @@ def test_a_chart_without_a_name_has_the_components(catalog: Catalog) -> None:
     assert chart.name == "x"
 
 
+def test_a_type_that_is_not_stated_is_a_chart(catalog: Catalog) -> None:
+    ref = ComponentRef("x", source="oci://h/y", version="1.0.0")
+    assert plan_of(ordered(ref), catalog).releases[0].chart is not None
+
+
+def test_a_chart_without_a_version(catalog: Catalog) -> None:
+    with pytest.raises(AicrError, match="would install whatever is latest"):
+        plan_of(ordered(ComponentRef("x", type="Helm", source="oci://h/y")), catalog)
+
+
 def test_a_namespace_is_always_stated(catalog: Catalog) -> None:
     ref = ComponentRef("x", type="Helm", source="oci://h/y", version="1.0.0")
     assert plan_of(ordered(ref), catalog).releases[0].namespace == "default"
@@ -119,7 +129,7 @@ def test_nothing_to_deploy_is_an_error(catalog: Catalog) -> None:
 
 def test_names_that_collide(catalog: Catalog) -> None:
     manifest = ["components/plain/manifests/only.yaml"]
-    one = ComponentRef("a", type="Helm", source="oci://h/y", manifest_files=manifest)
+    one = ComponentRef("a", type="Helm", source="oci://h/y", tag="v1", manifest_files=manifest)
     other = ComponentRef("a-post", type="Helm", manifest_files=manifest)
     with pytest.raises(AicrError, match='its release "a-post" has the name of one of "a"'):
         plan_of(ordered(one, other), catalog)
@@ -127,6 +137,6 @@ def test_names_that_collide(catalog: Catalog) -> None:
 
 def test_a_dependency_is_its_last_release(catalog: Catalog) -> None:
     manifest = ["components/plain/manifests/only.yaml"]
-    one = ComponentRef("a", type="Helm", source="oci://h/y", manifest_files=manifest)
+    one = ComponentRef("a", type="Helm", source="oci://h/y", tag="v1", manifest_files=manifest)
     other = ComponentRef("b", manifest_files=manifest, dependency_refs=["a", "a"])
     assert plan_of(ordered(one, other), catalog).releases[-1].needs == ["a-post"]

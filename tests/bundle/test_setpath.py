@@ -118,9 +118,10 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert "" not in path
 
 
-class TestPlace:
-    VALUES: dict[str, object] = {"m": {"x": 1, "n": None}, "l": [{"a": 1}, 2], "s": "text"}
+VALUES: dict[str, object] = {"m": {"x": 1, "n": None}, "l": [{"a": 1}, 2], "s": "text"}
 
+
+class TestPlace:
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
@@ -138,17 +139,17 @@ class TestPlace:
         ],
     )
     def test_what_changes(self, text: str, expected: dict[str, object]) -> None:
-        before = json.dumps(self.VALUES)
+        before = json.dumps(VALUES)
         ((path, value),) = parse_assignments(text)
-        assert place(self.VALUES, path, value) == {**self.VALUES, **expected}
-        assert json.dumps(self.VALUES) == before
+        assert place(VALUES, path, value) == {**VALUES, **expected}
+        assert json.dumps(VALUES) == before
 
     def test_null_removes(self) -> None:
-        assert place(self.VALUES, ("m", "x"), None) == {**self.VALUES, "m": {"n": None}}
-        assert "m" not in place(self.VALUES, ("m",), None)
+        assert place(VALUES, ("m", "x"), None) == {**VALUES, "m": {"n": None}}
+        assert "m" not in place(VALUES, ("m",), None)
 
     def test_a_map_is_merged(self) -> None:
-        changed = place(self.VALUES, ("m",), {"y": 2, "x": None})
+        changed = place(VALUES, ("m",), {"y": 2, "x": None})
         assert changed["m"] == {"n": None, "y": 2}
 
     @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ class TestPlace:
     def test_what_cannot_take_effect(self, text: str, says: str) -> None:
         ((path, value),) = parse_assignments(text)
         with pytest.raises(PathError) as caught:
-            place(self.VALUES, path, value)
+            place(VALUES, path, value)
         assert says in str(caught.value)
 
 
@@ -186,7 +187,9 @@ WORDS = st.one_of(
 SIMPLE = st.text(alphabet="abc", min_size=1, max_size=2)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(SIMPLE, SIMPLE, WORDS), min_size=1, max_size=8))
 def test_helm_agrees(echo_chart: Path, triples: list[tuple[str, str, str]]) -> None:
     helm = tool("helm", "HELM_BIN")

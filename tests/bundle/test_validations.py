@@ -14,7 +14,7 @@ from bundles import build
 from small_catalog import SmallCatalog, helm
 
 
-def bundle(root: Path, sets: list[str] | None = None, **check: object) -> Bundle:
+def bundle(root: Path, *sets: str, **check: object) -> Bundle:
     validation = {"function": "CheckWorkloadSelectorMissing", "severity": "info", **check}
     entry = helm(
         "a",
@@ -27,7 +27,7 @@ def bundle(root: Path, sets: list[str] | None = None, **check: object) -> Bundle
     catalog.overlay("train", criteria={"intent": "training", "service": "eks"})
     opened = catalog.open(root)
     recipe = resolve(opened, Criteria(intent="training", service="eks"))
-    return build(recipe, opened, sets=sets or [])
+    return build(recipe, opened, sets=sets)
 
 
 def notices(found: Bundle) -> list[tuple[str, str]]:
@@ -47,13 +47,13 @@ def test_an_error_stops(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["workloadSelector.team", "x.sel.team"])
 def test_a_selector_that_is_there(tmp_path: Path, path: str) -> None:
-    assert notices(bundle(tmp_path, [f"a:{path}=b"])) == []
+    assert notices(bundle(tmp_path, f"a:{path}=b")) == []
 
 
 def test_the_accelerated_selector(tmp_path: Path) -> None:
-    check = {"function": "CheckAcceleratedSelectorMissing"}
-    assert len(notices(bundle(tmp_path, **check))) == 1
-    assert notices(bundle(tmp_path, ["a:nodeSelector.gpu=true"], **check)) == []
+    function = "CheckAcceleratedSelectorMissing"
+    assert len(notices(bundle(tmp_path, function=function))) == 1
+    assert notices(bundle(tmp_path, "a:nodeSelector.gpu=true", function=function)) == []
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,7 @@ def test_conditions(tmp_path: Path, conditions: dict[str, object], count: int) -
         ({"conditions": {"moon": ["full"]}}, "conditions: expected a map of"),
     ],
 )
-def test_what_is_not_known_is_an_error(
-    tmp_path: Path, check: dict[str, object], says: str
-) -> None:
+def test_what_is_not_known_is_an_error(tmp_path: Path, check: dict[str, object], says: str) -> None:
     with pytest.raises(AicrError) as caught:
         bundle(tmp_path, **check)
     assert says in caught.value.message
@@ -90,4 +88,4 @@ def test_what_is_not_known_is_an_error(
 
 def test_a_component_that_is_left_out_is_not_checked(tmp_path: Path) -> None:
     with pytest.raises(AicrError, match="nothing to bundle"):
-        bundle(tmp_path, ["a:enabled=false"], severity="error")
+        bundle(tmp_path, "a:enabled=false", severity="error")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,14 @@ from command import assert_fails, run_aicr
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     stack().write(tmp_path / "catalog")
-    done = run_aicr("recipe", "--service", "eks", "--catalog", "catalog", "-o", "r.yaml", cwd=tmp_path)
+    done = run_aicr(
+        "recipe", "--service", "eks", "--catalog", "catalog", "-o", "r.yaml", cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     return tmp_path
 
 
-def bundle(work: Path, *arguments: str, recipe: str = "r.yaml"):  # type: ignore[no-untyped-def]
+def bundle(work: Path, *arguments: str, recipe: str = "r.yaml") -> subprocess.CompletedProcess[str]:
     common = ["bundle", "-r", recipe, "--deployer", "helm", "--catalog", "catalog"]
     return run_aicr(*common, *arguments, cwd=work)
 
@@ -78,11 +81,13 @@ def test_what_the_operator_wrote_is_kept(work: Path) -> None:
     # From now on it belongs to the bundle, and still nothing replaces it.
     assert bundle(work, "-o", "b", "--set", "oci:enabled=false").returncode == 0
     assert (work / "b" / "002-chart" / "cluster-values.yaml").read_text() == "size: 9\n"
+    other = ["bundle", "-r", "r.yaml", "--deployer", "flux", "--catalog", "catalog", "-o", "b"]
+    assert_fails(run_aicr(*other, cwd=work), 2, "has no place for, of chart")
     gone = ["-o", "b", "--set", "chart:enabled=false"]
-    assert_fails(bundle(work, *gone), 2, "does not have: chart")
+    assert_fails(bundle(work, *gone), 2, "has no place for, of chart")
     done = bundle(work, *gone, "--overwrite")
     assert done.returncode == 0
-    assert "values in cluster-values.yaml of chart are dropped" in done.stderr
+    assert "cluster-values.yaml of chart are dropped" in done.stderr
 
 
 @pytest.mark.parametrize(

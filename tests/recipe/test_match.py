@@ -13,9 +13,11 @@ from aicr.errors import INVALID_REQUEST, AicrError
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.match import matching_leaves
 from aicr.recipe.resolve import resolve
-from catalog_strategies import WORDS, catalogs, queries, written
+from catalog_strategies import WORDS, asked, written
 from resolution_oracle import Described, Values
 from small_catalog import SmallCatalog, helm
+
+Case = tuple[Described, Values]
 
 
 def catalog_of(**overlays: dict[str, Any]) -> Catalog:
@@ -83,8 +85,9 @@ def test_the_most_specific_merges_last_and_names_break_ties() -> None:
     assert applied(catalog, service="eks", os="rhel") == ["base", "c", "d", "a", "b"]
 
 
-@given(catalogs(), queries)
-def test_leaves_as_the_rules_say(described: Described, query: Values) -> None:
+@given(asked())
+def test_leaves_as_the_rules_say(case: Case) -> None:
+    described, query = case
     catalog = written(described).in_memory()
     leaves = matching_leaves(catalog, Criteria(**query))
     order = oracle.applied(described, query)
@@ -150,10 +153,9 @@ def test_mixins_carry_no_coverage() -> None:
 
 
 @settings(max_examples=150)
-@given(catalogs(), queries)
-def test_completions_are_those_that_cover_everything_and_the_smallest_ones(
-    described: Described, query: Values
-) -> None:
+@given(asked())
+def test_completions_are_those_that_cover_everything_and_the_smallest_ones(case: Case) -> None:
+    described, query = case
     if oracle.is_covered(described, query):
         return
     error = refusal(written(described).in_memory(), **query)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import resolution_oracle as oracle
 from aicr import __version__
@@ -18,9 +17,11 @@ from aicr.recipe.criteria import Criteria
 from aicr.recipe.document import read_recipe, recipe_values, write_recipe
 from aicr.recipe.resolve import resolve
 from aicr.recipe.values import component_values
-from catalog_strategies import catalogs, queries, written
+from catalog_strategies import asked, asked_often, seeds, written
 from resolution_oracle import Described, RefusedError, Values
 from small_catalog import SmallCatalog, helm, simple
+
+Case = tuple[Described, Values]
 
 
 def outcome(catalog: Catalog, query: Values) -> Values | None:
@@ -40,9 +41,10 @@ def expected(described: Described, query: Values) -> Values | None:
         return None
 
 
-@settings(max_examples=400)
-@given(catalogs(), queries)
-def test_as_the_rules_say(described: Described, query: Values) -> None:
+@settings(max_examples=500)
+@given(asked())
+def test_as_the_rules_say(case: Case) -> None:
+    described, query = case
     found = outcome(written(described).in_memory(), query)
     wanted = expected(described, query)
     if wanted is None or found is None:
@@ -57,9 +59,10 @@ def test_as_the_rules_say(described: Described, query: Values) -> None:
     assert found["criteria"] == query
 
 
-@settings(max_examples=200)
-@given(catalogs(), queries)
-def test_values_as_the_rules_say(described: Described, query: Values) -> None:
+@settings(max_examples=300)
+@given(asked())
+def test_values_as_the_rules_say(case: Case) -> None:
+    described, query = case
     catalog = written(described).in_memory()
     try:
         recipe = resolve(catalog, Criteria(**query))
@@ -78,24 +81,22 @@ def test_values_as_the_rules_say(described: Described, query: Values) -> None:
 
 
 @settings(max_examples=100)
-@given(catalogs(), queries, st.randoms(use_true_random=False))
-def test_the_order_of_files_decides_nothing(
-    described: Described, query: Values, random: random.Random
-) -> None:
+@given(asked(), seeds)
+def test_the_order_of_files_decides_nothing(case: Case, seed: int) -> None:
+    described, query = case
     files = written(described)
     paths = sorted(files.files)
-    random.shuffle(paths)
+    Random(seed).shuffle(paths)
     assert outcome(files.in_memory(paths), query) == outcome(files.in_memory(), query)
 
 
 @settings(max_examples=100)
-@given(catalogs(), st.lists(queries, min_size=2, max_size=4))
-def test_what_was_resolved_before_decides_nothing(
-    described: Described, asked: list[Values]
-) -> None:
+@given(asked_often())
+def test_what_was_resolved_before_decides_nothing(case: tuple[Described, list[Values]]) -> None:
+    described, queries = case
     files = written(described)
     used = files.in_memory()
-    for query in [*asked, *reversed(asked)]:
+    for query in [*queries, *reversed(queries)]:
         assert outcome(used, query) == outcome(files.in_memory(), query)
 
 
@@ -127,8 +128,9 @@ def spoil(value: object) -> None:
 
 
 @settings(max_examples=100)
-@given(catalogs(), queries)
-def test_the_catalog_is_never_changed(described: Described, query: Values) -> None:
+@given(asked())
+def test_the_catalog_is_never_changed(case: Case) -> None:
+    described, query = case
     catalog = written(described).in_memory()
     first = outcome(catalog, query)
     before = everything(catalog, described)
@@ -161,8 +163,9 @@ def everything(catalog: Catalog, described: Described) -> object:
 
 
 @settings(max_examples=100)
-@given(catalogs(), queries)
-def test_every_recipe_is_read_back_as_it_was_written(described: Described, query: Values) -> None:
+@given(asked())
+def test_every_recipe_is_read_back_as_it_was_written(case: Case) -> None:
+    described, query = case
     found = outcome(written(described).in_memory(), query)
     if found is None or not found["componentRefs"]:
         return

@@ -6,8 +6,10 @@ It answers as a real server was recorded to answer (``tests/data/kube``); a test
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import socket
 import ssl
 import threading
 import time
@@ -158,10 +160,8 @@ class _Server(ThreadingHTTPServer):
 
     def cut_connections(self) -> None:
         for connection in list(self._open):
-            try:
-                connection.close()
-            except OSError:
-                pass
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class Exchange(BaseHTTPRequestHandler):

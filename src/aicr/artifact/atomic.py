@@ -18,18 +18,11 @@ import errno
 import os
 import stat
 
-from aicr.documents.digest import sha256_hex
 from aicr.errors import AicrError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    # Path inside the folder (with "/") -> content, and whether it is a program.
-    Files = Mapping[str, tuple[bytes, bool]]
-
-CHECKSUMS = "checksums.txt"
-_SHOWN = 20
+    from aicr.artifact.checksums import Files
 
 _REASONS = {
     errno.ENOENT: "its folder does not exist",
@@ -88,6 +81,8 @@ def replace_directory(
     So is one with files that its checksums do not list; one whose files were edited needs
     ``overwrite``. Missing folders above ``target`` are made. Raises INVALID_REQUEST.
     """
+    from aicr.artifact.checksums import check_replaceable
+
     real = os.path.realpath(target)
     parent, name = os.path.split(real)
     if os.path.join(os.path.realpath(os.curdir), "").startswith(os.path.join(real, "")):
@@ -107,38 +102,6 @@ def replace_directory(
             os.close(lock)
     except OSError as error:
         raise _failure(target, error) from None
-
-
-def check_replaceable(target: str, *, sign: tuple[str, bytes], overwrite: bool) -> None:
-    """Whether ``replace_directory`` may replace what is there. Raises INVALID_REQUEST."""
-    try:
-        present = _list(target)
-    except FileNotFoundError:
-        return
-    except NotADirectoryError:
-        raise invalid(f"{target}: it is a file, a folder was expected") from None
-    if not present:
-        return
-    listed = _checksums(target) if _is_signed(target, sign) else {}
-    foreign = sorted(path for path in present if path not in listed and path != CHECKSUMS)
-    if not listed:
-        foreign = sorted(present)
-    if foreign:
-        raise invalid(
-            f"{target}: holds files that this tool did not write: {_shown(foreign)}",
-            hint="nothing was changed; move them away, or write to another folder",
-            details={"files": list(foreign)},
-        )
-    edited = sorted(
-        path for path, digest in listed.items()
-        if not present.get(path) or _digest(os.path.join(target, path)) != digest
-    )  # fmt: skip
-    if edited and not overwrite:
-        raise invalid(
-            f"{target}: changed since it was written: {_shown(edited)}",
-            hint="nothing was changed; --overwrite replaces the folder, or write to another one",
-            details={"files": list(edited)},
-        )
 
 
 def _replace(parent: str, name: str, files: Files) -> None:
@@ -226,51 +189,6 @@ def _lock(folder: int) -> bool:
     return True
 
 
-def _list(root: str) -> dict[str, bool]:
-    """Every file below ``root`` (links too, not followed), and whether it is a plain file."""
-    found: dict[str, bool] = {}
-    pending = [""]
-    while pending:
-        folder = pending.pop()
-        with os.scandir(os.path.join(root, folder)) as entries:
-            for entry in entries:
-                path = f"{folder}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(path + "/")
-                else:
-                    found[path] = entry.is_file(follow_symlinks=False)
-    return found
-
-
-def _is_signed(root: str, sign: tuple[str, bytes]) -> bool:
-    try:
-        with open(os.path.join(root, sign[0]), "rb") as file:
-            return sign[1] in file.read()
-    except OSError:
-        return False
-
-
-def _checksums(root: str) -> dict[str, str]:
-    """Path -> digest as ``checksums.txt`` has it; {} where that cannot be read."""
-    try:
-        with open(os.path.join(root, CHECKSUMS), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    return {line[66:]: line[:64] for line in lines if line[64:66] == "  "}
-
-
-def _digest(path: str) -> str:
-    with open(path, "rb") as file:
-        return sha256_hex(file.read())
-
-
-def checksums_text(files: Files) -> bytes:
-    """``checksums.txt`` for ``files``, in the format of ``sha256sum``."""
-    lines = [f"{sha256_hex(files[path][0])}  {path}\n" for path in sorted(files)]
-    return "".join(lines).encode("utf-8")
-
-
 def _write_new(path: str, data: bytes, mode: int, *, sync: bool = False) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
@@ -328,11 +246,6 @@ def _rmdir(path: str) -> None:
         os.rmdir(path)
     except OSError:
         return
-
-
-def _shown(paths: list[str]) -> str:
-    text = ", ".join(paths[:_SHOWN])
-    return text if len(paths) <= _SHOWN else f"{text} and {len(paths) - _SHOWN} more"
 
 
 def _failure(path: str, error: OSError) -> AicrError:

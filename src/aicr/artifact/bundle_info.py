@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-INFO_FILE = "bundle-info.yaml"
 API_VERSION = "aicr.run/v1"
 KIND = "BundleInfo"
 DEPLOYERS = ("helm", "helmfile", "argocd", "argocd-helm", "flux")

@@ -21,23 +21,26 @@ if TYPE_CHECKING:
     from typing import IO
     from urllib.request import OpenerDirector, Request
 
+    from aicr.artifact.config_map import ClusterRef
+
 SECONDS = 30.0
 MAX_REDIRECTS = 5
 _CODES = {401: UNAUTHORIZED, 403: FORBIDDEN, 408: TIMEOUT, 429: RATE_LIMITED, 504: TIMEOUT}
 
 
-def read_location(location: str, flag: str, *, seconds: float = SECONDS) -> bytes:
-    """The bytes of a file or an address; ``flag`` is the argument that named it.
+def read_location(
+    location: str, flag: str, *, seconds: float = SECONDS, cluster: ClusterRef | None = None
+) -> bytes:
+    """The bytes of a file, an address, or a snapshot in a ConfigMap of ``cluster``; ``flag`` is
+    the argument that named it.
 
     Raises INVALID_REQUEST for what is not there or too large, TIMEOUT after ``seconds``, and
     what an HTTP status stands for.
     """
     if location.startswith("cm://"):
-        raise invalid(
-            f"{flag} {location}: this version reads no ConfigMap here",
-            hint="kubectl get configmap NAME -n NAMESPACE -o jsonpath='{.data.snapshot\\.yaml}' "
-            "writes it to a file",
-        )
+        from aicr.artifact.config_map import SNAPSHOT_KEYS, read_config_map
+
+        return read_config_map(location, flag, cluster, SNAPSHOT_KEYS)[0]
     if location.lower().startswith(("http://", "https://")):
         return _within(location, flag, seconds)
     if "://" in location:
@@ -75,17 +78,26 @@ def _within(url: str, flag: str, seconds: float) -> bytes:
 def _get(url: str, flag: str, seconds: float) -> bytes:
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
+    from urllib.parse import urlsplit
     from urllib.request import Request
 
     from aicr import __version__
 
     try:
+        if not urlsplit(url).hostname:
+            raise ValueError("there is no host in it")
         request = Request(
             url, headers={"User-Agent": f"aicr/{__version__}", "Accept-Encoding": "identity"}
         )
         with _opener(url, flag).open(request, timeout=seconds) as answer:
             data: bytes = answer.read(MAX_BYTES + 1)
+            missing = answer.length if len(data) <= MAX_BYTES else 0
     except HTTPError as error:
+        if 300 <= error.code < 400:
+            raise invalid(
+                f"{flag} {shown(url)}: redirects more than {MAX_REDIRECTS} times, in a circle, or "
+                "to what is no http or https address"
+            ) from None
         code = _CODES.get(error.code, UNAVAILABLE if error.code >= 500 else INVALID_REQUEST)
         raise AicrError(
             code, f"{flag} {shown(url)}: the server said {error.code} {error.reason}"
@@ -100,6 +112,8 @@ def _get(url: str, flag: str, seconds: float) -> bytes:
         raise _unavailable(url, flag, str(error) or type(error).__name__) from None
     except ValueError as error:
         raise invalid(f"{flag} {shown(url)}: no address that can be read: {error}") from None
+    if missing:
+        raise _unavailable(url, flag, f"the answer ends {missing} bytes early")
     if len(data) > MAX_BYTES:
         raise invalid(
             f"{flag} {shown(url)}: more than the {MAX_BYTES} bytes allowed for a document"

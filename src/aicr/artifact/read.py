@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 
-from aicr.artifact.bundle_info import INFO_FILE, read_bundle_info
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from aicr.artifact.bundle_info import BundleInfo
+    from aicr.artifact.config_map import ClusterRef
     from aicr.documents.nodes import Node
 
 RECIPE_FILE = "recipe.yaml"
+INFO_FILE = "bundle-info.yaml"
 
 
 class Artifact:
@@ -43,19 +44,25 @@ class Artifact:
         return self.info.deployer if self.info is not None else ""
 
 
-def open_artifact(location: str, flag: str) -> Artifact:
+def open_artifact(location: str, flag: str, cluster: ClusterRef | None = None) -> Artifact:
     """Read what ``location`` names; ``flag`` is the argument that named it, for messages.
 
+    ``cluster`` is where a ``cm://`` is looked up.
     Raises INVALID_REQUEST for a path that is not there, a folder that is no bundle, and a
     document that cannot be read.
     """
     from aicr.documents.reader import read_yaml
 
-    if location.startswith("cm://") or location == "cluster":
+    if location == "cluster":
         raise invalid(
-            f"{flag} {location}: this version reads files and folders, not clusters",
-            hint='a folder of the name "cluster" is ./cluster' if location == "cluster" else "",
+            f"{flag} {location}: a cluster itself is no artifact here",
+            hint='a folder of the name "cluster" is ./cluster',
         )
+    if location.startswith("cm://"):
+        from aicr.artifact.config_map import read_config_map
+
+        data, where = read_config_map(location, flag, cluster)
+        return Artifact(location, where=where, document=read_yaml(data, where), root="", info=None)
     root = ""
     where = location
     if os.path.isdir(location):
@@ -66,15 +73,19 @@ def open_artifact(location: str, flag: str) -> Artifact:
                 f"{flag} {location}: a folder without {RECIPE_FILE} is no bundle",
                 hint="name a recipe file, or a folder that aicr bundle wrote",
             )
-    data = read_path(where, flag)
-    info = None
-    if root and os.path.exists(os.path.join(root, INFO_FILE)):
-        path = os.path.join(root, INFO_FILE)
-        inside(root, INFO_FILE)
-        info = read_bundle_info(read_path(path, flag), path)
-    if root:
         inside(root, RECIPE_FILE)
-    return Artifact(location, where=where, document=read_yaml(data, where), root=root, info=info)
+    document = read_yaml(read_path(where, flag), where)
+    return Artifact(location, where=where, document=document, root=root, info=_info(root, flag))
+
+
+def _info(root: str, flag: str) -> BundleInfo | None:
+    """What a bundle says of itself; None where it is no bundle, or one that says nothing."""
+    if not root or not os.path.lexists(os.path.join(root, INFO_FILE)):
+        return None
+    from aicr.artifact.bundle_info import read_bundle_info
+
+    path = inside(root, INFO_FILE)
+    return read_bundle_info(read_path(path, flag), path)
 
 
 def inside(root: str, path: str) -> str:

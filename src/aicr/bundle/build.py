@@ -5,12 +5,12 @@ from __future__ import annotations
 from aicr.bundle.charts import chart_version
 from aicr.bundle.guidance import find_advice
 from aicr.bundle.layout import lay_out
-from aicr.bundle.names import check_recipe
+from aicr.bundle.names import check_recipe, check_repository
 from aicr.bundle.overrides import parse_set, settle
 from aicr.bundle.plan import make_plan
 from aicr.bundle.selection import select
 from aicr.bundle.validations import Notice, validate
-from aicr.bundle.writers import Options, writer
+from aicr.bundle.writers import GITOPS, NO_REPO, Options, writer
 from aicr.documents.fields import problems_error
 
 TYPE_CHECKING = False
@@ -26,15 +26,29 @@ if TYPE_CHECKING:
 class Request:
     """What is asked for besides the recipe: the deployer, and flags as they were given."""
 
-    __slots__ = ("deployer", "sets")
+    __slots__ = ("deployer", "repo", "sets", "target_revision")
 
-    def __init__(self, deployer: str, *, sets: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        deployer: str,
+        *,
+        sets: Sequence[str] = (),
+        repo: str = "",
+        target_revision: str = "",
+    ) -> None:
         self.deployer = deployer
         self.sets = sets
+        self.repo = repo
+        self.target_revision = target_revision
 
     def settings(self) -> dict[str, str | list[str]]:
         """The flags as ``bundle-info.yaml`` records them."""
-        return {"set": list(self.sets)} if self.sets else {}
+        given: dict[str, str | list[str]] = {
+            "set": list(self.sets),
+            "repo": self.repo,
+            "targetRevision": self.target_revision,
+        }
+        return {key: value for key, value in given.items() if value}
 
 
 class Bundle:
@@ -65,7 +79,8 @@ def build_bundle(
     anything in the recipe that may not reach a bundle, and for overrides without effect.
     """
     write = writer(request.deployer)
-    problems = check_recipe(recipe, where)
+    problems = [*check_repository(request.repo, request.target_revision)]
+    problems += check_recipe(recipe, where)
     if problems:
         raise problems_error(problems)
     settled = settle(parse_set(request.sets), recipe, catalog.registry)
@@ -77,7 +92,12 @@ def build_bundle(
         built=_built(selected, catalog),
         where=where,
     )
-    notices = [*_catalog_notice(recipe, catalog), *validate(plan, catalog)]
+    options = Options(kept=kept or {}, repo=request.repo, revision=request.target_revision)
+    notices = [
+        *_catalog_notice(recipe, catalog),
+        *_repository_notices(request, plan),
+        *validate(plan, catalog),
+    ]
     advice, unreadable = find_advice(plan, catalog, request.deployer)
     if advice:
         pinned = dict.fromkeys(f"{one.component} {one.version}" for one in advice)
@@ -94,7 +114,7 @@ def build_bundle(
         settings=request.settings(),
         version=chart_version(),
         module=write,
-        options=Options(kept=kept or {}),
+        options=options,
     )
     return Bundle(plan, files, write.ENTRYPOINT, notices)
 
@@ -115,4 +135,23 @@ def _catalog_notice(recipe: Recipe, catalog: Catalog) -> list[Notice]:
     else:
         why = "does not say which catalog it was resolved from"
     message = f"the recipe {why}; values files and manifests come from the catalog in use"
+    return [Notice("warning", message)]
+
+
+def _repository_notices(request: Request, plan: DeploymentPlan) -> list[Notice]:
+    """What --repo and --target-revision do not reach, or what lacks them."""
+    given = [("--repo", request.repo), ("--target-revision", request.target_revision)]
+    if request.deployer not in GITOPS:
+        return [
+            Notice("warning", f"{flag} has no effect on --deployer {request.deployer}")
+            for flag, value in given
+            if value
+        ]
+    # A chart of Applications is told when it is installed; Flux needs it for generated charts.
+    wanted = request.deployer == "argocd" or (
+        request.deployer == "flux" and any(release.chart is None for release in plan.releases)
+    )
+    if request.repo or not wanted:
+        return []
+    message = f"no --repo was given: replace {NO_REPO} by the repository that holds the bundle"
     return [Notice("warning", message)]

@@ -45,15 +45,15 @@ def find_advice(
     unreadable: list[str] = []
     pins = {ref.name: ref.pin for ref in plan.recipe.components}
     for component in sorted(plan.components):
-        version = parse(pins[component])
-        if version is None:
+        if parse(pins[component]) is None:
             continue
         try:
             records = load_records(catalog, [component]).get(component)
         except AicrError as error:
             unreadable.append(error.message)
             continue
-        if records is None:
+        version = records.version(pins[component]) if records is not None else None
+        if records is None or version is None:
             continue
         found += [
             Advice(component, pins[component], one, choose_steps(one.step_groups, deployer))

@@ -9,7 +9,9 @@ from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
+
+    from aicr.bundle.build import Bundle
 
 
 def kept_values(target: str) -> dict[str, bytes]:
@@ -26,25 +28,34 @@ def kept_values(target: str) -> dict[str, bytes]:
         number, dash, release = folder.partition("-")
         path = os.path.join(target, folder, CLUSTER_VALUES)
         if dash and number.isdigit() and os.path.isfile(path) and not os.path.islink(path):
-            with open(path, "rb") as file:
-                data = file.read()
+            try:
+                with open(path, "rb") as file:
+                    data = file.read()
+            except OSError as error:
+                raise invalid(f"{path}: cannot be read: {error.strerror}") from None
             if is_written_to(data):
                 found[release] = data
     return found
 
 
 def check_kept(
-    target: str, kept: Mapping[str, bytes], releases: Collection[str], *, overwrite: bool
+    target: str, kept: Mapping[str, bytes], bundle: Bundle, *, overwrite: bool
 ) -> list[str]:
-    """The releases whose values have no place in the new bundle.
+    """The releases whose values have no place in the new bundle: they are gone, or their deployer
+    reads no ``cluster-values.yaml``.
 
     Raises INVALID_REQUEST for them, unless ``overwrite`` lets them go.
     """
-    homeless = sorted(set(kept) - set(releases))
+    places = {
+        release.name
+        for release in bundle.plan.releases
+        if f"{release.folder}/{CLUSTER_VALUES}" in bundle.files
+    }
+    homeless = sorted(set(kept) - places)
     if homeless and not overwrite:
         raise invalid(
-            f"{target}: {CLUSTER_VALUES} has values for releases that the new bundle does not "
-            f"have: {', '.join(homeless)}",
+            f"{target}: {CLUSTER_VALUES} has values that the new bundle has no place for, of "
+            f"{', '.join(homeless)}",
             hint="nothing was changed; write to another folder, or drop them with --overwrite",
         )
     return homeless

@@ -20,7 +20,7 @@ def build_all(recipe: Recipe, catalog: Catalog) -> dict[str, bytes]:
     return {
         ref.name: literal(build(ref, catalog))
         for ref in recipe.components
-        if ref.type == "Kustomize"
+        if ref.type == "Kustomize" and ref.source
     }
 
 
@@ -35,8 +35,6 @@ def build(ref: ComponentRef, catalog: Catalog) -> bytes:
     import tempfile
     from shutil import which
 
-    if not ref.source:
-        raise invalid(f'the Kustomize component "{ref.name}" has no source to build from')
     kubectl = which("kubectl")
     if kubectl is None:
         raise invalid(

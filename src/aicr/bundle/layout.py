@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from aicr.artifact.atomic import CHECKSUMS, checksums_text
-from aicr.artifact.bundle_info import INFO_FILE, BundleInfo, BundleRelease, write_bundle_info
+from aicr.artifact.bundle_info import BundleInfo, BundleRelease, write_bundle_info
+from aicr.artifact.checksums import CHECKSUMS, checksums_text
+from aicr.artifact.read import INFO_FILE
 from aicr.bundle.readme import readme, upgrading
 from aicr.documents.digest import sha256_hex
 from aicr.recipe.document import write_recipe
@@ -59,7 +60,8 @@ def lay_out(
     )
     files[RECIPE_FILE] = (recipe, False)
     files[INFO_FILE] = (write_bundle_info(info), False)
-    files[README_FILE] = (readme(plan, advice, deployer=deployer, usage=module.USAGE), False)
+    usage = module.usage(plan, options)
+    files[README_FILE] = (readme(plan, advice, deployer=deployer, usage=usage), False)
     if advice:
         files[UPGRADING_FILE] = (upgrading(advice, deployer), False)
     files[CHECKSUMS] = (checksums_text(files), False)

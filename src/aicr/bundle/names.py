@@ -53,6 +53,19 @@ def check_recipe(recipe: Recipe, where: str) -> list[Problem]:
     return check.problems
 
 
+def check_repository(repo: str, revision: str) -> list[Problem]:
+    """What is wrong with the repository that is to hold a bundle, and with its revision."""
+    check = _Check("command line")
+    if repo and re.match(_CREDENTIALS, repo) and not repo.startswith("ssh://git@"):
+        message = "holds credentials, which a bundle must not carry"
+        check.problems.append(Problem(check.where, 0, "--repo", message))
+    elif repo and not is_git_source(repo):
+        check.report("--repo", repo, "a Git repository (https://, ssh:// or git@host:path)")
+    if revision and not is_version(revision):
+        check.report("--target-revision", revision, "a branch, a tag or a commit")
+    return check.problems
+
+
 def shown(text: str) -> str:
     """``text`` quoted for a message, everything outside ASCII as its escape."""
     return ascii(text if len(text) <= 80 else text[:77] + "...")

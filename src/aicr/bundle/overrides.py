@@ -52,6 +52,9 @@ def parse_set(texts: Iterable[str]) -> list[Override]:
     problems: list[str] = []
     for text in texts:
         given = f"--set {text}"
+        if not _is_utf8(text):
+            problems.append(f"{given}: not UTF-8 text")
+            continue
         component, colon, rest = text.partition(":")
         if not colon or not component or "=" in component:
             problems.append(f"{given}: expected component:path=value")
@@ -202,6 +205,11 @@ def _two(name: str, one: Override, other: Override) -> str:
         f'{one.given} and {other.given} contradict each other on "{name}" '
         f"({spell(one.path)}, {spell(other.path)})"
     )
+
+
+def _is_utf8(text: str) -> bool:
+    """Bytes of an argument that are no UTF-8 come as lone surrogates."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _raise_any(problems: Sequence[str]) -> None:

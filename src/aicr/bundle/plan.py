@@ -47,8 +47,8 @@ class PlannedRelease:
     """One Helm release. ``chart`` is None where the chart is generated, from ``manifests``.
 
     ``values`` are complete as written; a generated chart has them under the component's name.
-    ``version`` is the payload's ("" without a pin). ``needs`` are the releases that come before
-    it, ``level`` how deep below the first ones it stands.
+    ``version`` is the payload's ("" without a pin). ``needs`` are the releases that it waits for,
+    ``level`` is how many components deep those of its component's dependencies go.
     """
 
     __slots__ = (
@@ -164,7 +164,7 @@ def _releases(
     releases: list[PlannedRelease] = []
     last: dict[str, PlannedRelease] = {}
     for index, (ref, kind, manifests, values) in enumerate(drafts, start=1):
-        chart = _chart(ref) if kind == MAIN and ref.source and ref.type == "Helm" else None
+        chart = _chart(ref) if kind == MAIN and not manifests else None
         before = last.get(ref.name)
         waits_for = (
             [before]
@@ -183,7 +183,11 @@ def _releases(
             manifests=manifests,
             values=values if chart is not None else {ref.name: values},
             needs=[one.name for one in waits_for],
-            level=max((one.level + 1 for one in waits_for), default=0),
+            level=(
+                before.level
+                if before is not None
+                else max((one.level + 1 for one in waits_for), default=0)
+            ),
             owns_crds=chart is not None and entry is not None and entry.owns_crds,
         )
         last[ref.name] = release
@@ -207,6 +211,9 @@ def _parts(
     if ref.name in built:
         parts.append((MAIN, [Manifest("kustomize.yaml", built[ref.name])]))
     elif ref.source:
+        if not ref.pin:
+            message = "has a source and no version, and would install whatever is latest"
+            problems.append(Problem(where, 0, f"componentRefs[{ref.name}]", message))
         parts.append((MAIN, ()))
     elif ref.manifest_files:
         return [*parts, (MAIN, post)]

@@ -27,15 +27,24 @@ MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
 class OverlayHead:
-    """What matching needs to know of an overlay: its name, base, criteria (None: no such key)."""
+    """What matching needs to know of an overlay: its name, base, criteria (None: no such key).
 
-    __slots__ = ("base", "criteria", "name", "path")
+    ``wanted`` are the criteria that a query must state for it to match by itself: ``nodes`` is
+    advisory and not among them. None where it never does.
+    """
+
+    __slots__ = ("base", "criteria", "name", "path", "wanted")
 
     def __init__(self, path: str, name: str, base: str, criteria: dict[str, str] | None) -> None:
         self.path = path
         self.name = name
         self.base = base
         self.criteria = criteria
+        self.wanted = (
+            None
+            if criteria is None
+            else frozenset(item for item in criteria.items() if item[0] != "nodes")
+        )
 
 
 class Layer:

@@ -112,7 +112,10 @@ class ComponentRef:
         """A copy in which the named fields have other values."""
         copy = ComponentRef.__new__(ComponentRef)
         for slot in ComponentRef.__slots__:
-            setattr(copy, slot, fields[slot] if slot in fields else getattr(self, slot))
+            if slot not in fields:
+                setattr(copy, slot, getattr(self, slot))
+        for slot, value in fields.items():
+            setattr(copy, slot, value)
         return copy
 
 

@@ -36,7 +36,7 @@ _ALIASES = {
     "os": {"al2": "amazonlinux", "al2023": "amazonlinux"},
     "service": {"self-managed": "any", "self": "any", "vanilla": "any"},
 }
-_PHASES = ("readiness", "deployment", "performance", "conformance")
+PHASES = ("readiness", "deployment", "performance", "conformance")
 
 
 def normal_criterion(dimension: str, value: str) -> str:
@@ -109,7 +109,7 @@ def read_components(fields: Fields, key: str = "componentRefs") -> list[Componen
     lines: dict[str, int] = {}
     for item in fields.items(key):
         ref = read_component(item)
-        if ref.name in lines:
+        if ref.name and ref.name in lines:
             item.problem(
                 f'the component "{ref.name}" is there twice (first on line {lines[ref.name]})',
                 "name",
@@ -132,7 +132,7 @@ def read_constraints(fields: Fields, key: str = "constraints") -> list[Constrain
             unit=item.text("unit"),
         )
         item.done()
-        if constraint.name in names:
+        if constraint.name and constraint.name in names:
             item.problem(f'the constraint "{constraint.name}" is there twice', "name")
         names.add(constraint.name)
         found.append(constraint)
@@ -154,7 +154,7 @@ def read_validation(fields: Fields, key: str = "validation") -> dict[str, object
     if validation is None:
         return {}
     phases: dict[str, object] = {}
-    for name in _PHASES:
+    for name in PHASES:
         phase = validation.mapping(name)
         if phase is None:
             continue
@@ -250,7 +250,7 @@ def read_registry(node: Node, where: str, problems: Problems) -> list[RegistryEn
     names: set[str] = set()
     for item in fields.items("components"):
         name = item.required("name")
-        if name in names:
+        if name and name in names:
             item.problem(f'the component "{name}" is there twice', "name")
         names.add(name)
         helm = item.mapping("helm")
@@ -290,7 +290,7 @@ def read_releases(node: Node, where: str, problems: Problems) -> list[Release]:
     names: set[str] = set()
     for item in fields.items("releases"):
         name = item.required("name")
-        if name in names:
+        if name and name in names:
             item.problem(f'the release "{name}" is there twice', "name")
         names.add(name)
         pins = item.mapping("pins")

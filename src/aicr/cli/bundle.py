@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aicr.artifact.bundle_info import DEPLOYERS
-from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_config_flag, open_catalog_of
 from aicr.cli.output import note, warn
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ Examples:
   aicr bundle -r recipe.yaml --deployer helm -o ./bundles
   aicr bundle -r recipe.yaml --deployer helm --set gpu-operator:driver.version=580.126.20
   aicr bundle -r recipe.yaml --deployer helm --set nfd:enabled=false --overwrite
+  aicr bundle -r recipe.yaml --deployer argocd --repo https://git.example/gpu.git -o ./gpu
 
 The folder is replaced as a whole: an intact bundle without a flag, one with edited files with
 --overwrite, a folder with other files never. What stands in a cluster-values.yaml is kept.
@@ -42,7 +43,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--set", metavar="COMPONENT:PATH=VALUE", action="append", default=[], dest="sets",
         help="change a value; COMPONENT:enabled=false leaves a component out; can be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--repo", metavar="URL", default="",
+        help="the Git repository that will hold the bundle (argocd, argocd-helm, flux)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target-revision", metavar="REF", default="",
+        help="its branch, tag or commit (default: main)",
+    )  # fmt: skip
     add_bool(parser, "--overwrite", help="replace a bundle whose files were edited")
+    add_config_flag(parser)
     add_catalog_flags(parser)
 
 
@@ -64,15 +74,20 @@ def run(args: argparse.Namespace) -> int:
     bundle = build_bundle(
         recipe,
         catalog,
-        Request(args.deployer, sets=args.sets),
+        Request(
+            args.deployer,
+            sets=args.sets,
+            repo=args.repo,
+            target_revision=args.target_revision,
+        ),
         where=artifact.where,
         kept=kept,
     )
+    dropped = check_kept(args.output, kept, bundle, overwrite=args.overwrite)
     for notice in bundle.notices:
         (note if notice.severity == "info" else warn)(notice.message)
-    releases = [release.name for release in bundle.plan.releases]
-    for name in check_kept(args.output, kept, releases, overwrite=args.overwrite):
-        warn(f"the values in cluster-values.yaml of {name} are dropped: it is not in the bundle")
+    for name in dropped:
+        warn(f"the values in cluster-values.yaml of {name} are dropped: they have no place")
     replace_directory(args.output, bundle.files, sign=SIGN, overwrite=args.overwrite)
     print(_summary(bundle, args.output), end="")
     return 0
@@ -81,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
 def _summary(bundle: Bundle, output: str) -> str:
     import os
 
+    from aicr.bundle.layout import README_FILE
     from aicr.documents.safe import cell
 
     count = len(bundle.plan.releases)
@@ -90,5 +106,6 @@ def _summary(bundle: Bundle, output: str) -> str:
         f"  {release.index:3}  {release.name} {release.version}".rstrip() + "\n"
         for release in bundle.plan.releases
     ]
-    lines.append(f"Next: read {cell(os.path.join(output, 'README.md'))}, then run {cell(begin)}\n")
+    read = cell(os.path.join(output, README_FILE))
+    lines.append(f"Next: read {read}; it begins with {cell(begin)}\n")
     return "".join(lines)

@@ -99,7 +99,9 @@ def _values_of_recipe(location: str, recipe: Recipe, catalog: Catalog) -> Values
     from aicr.recipe.values import component_values
 
     if recipe.catalog_digest != catalog.digest:
-        said = "of another catalog" if recipe.catalog_digest else "of a catalog that it does not name"
+        said = (
+            "of another catalog" if recipe.catalog_digest else "of a catalog that it does not name"
+        )
         warn(f"{location} is {said}; its values files are taken from the catalog in use")
     found: Values = {}
     for ref in recipe.components:
@@ -169,18 +171,25 @@ def _shown(one: Difference, side: int) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 2] + ".."
 
 
-def _patch(
-    old: str, new: str, before: Mapping[str, object], after: Mapping[str, object]
-) -> str:
+def _patch(old: str, new: str, before: Mapping[str, object], after: Mapping[str, object]) -> str:
     from difflib import unified_diff
 
     from aicr.documents.emit import yaml_text
     from aicr.documents.safe import cell
 
     lines = unified_diff(
-        yaml_text(dict(before)).splitlines(keepends=True),
-        yaml_text(dict(after)).splitlines(keepends=True),
+        yaml_text(_sorted(before)).splitlines(keepends=True),
+        yaml_text(_sorted(after)).splitlines(keepends=True),
         cell(old),
         cell(new),
     )
     return "".join(lines)
+
+
+def _sorted(value: object) -> object:
+    """Maps by key, so that the order in which two files say the same is no difference."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value

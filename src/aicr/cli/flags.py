@@ -63,7 +63,7 @@ def variables_of(action: argparse.Action) -> list[str]:
 
 
 def add_bool(
-    parser: argparse._ActionsContainer, name: str, *, default: bool = False, help: str
+    parser: argparse._ActionsContainer, name: str, *, default: bool | None = False, help: str
 ) -> None:
     """Declare a boolean flag (``BoolFlag``)."""
     parser.add_argument(
@@ -209,6 +209,13 @@ def open_catalog_of(args: argparse.Namespace) -> Catalog:
             catalog = None
     return open_catalog(
         catalog, data, allow_unknown=args.allow_unknown_fields, on_warning=on_warning
+    )
+
+
+def add_config_flag(parser: argparse.ArgumentParser) -> None:
+    """``--config``; what the file says is taken for flags before they are parsed."""
+    parser.add_argument(
+        "--config", metavar="FILE", help="an AICRConfig file; flags win over what it says"
     )
 
 

@@ -21,6 +21,9 @@ VERBS = {
     "diff": ("diff", "what differs between two recipes or bundles"),
     "upgrade-check": ("upgrade_check", "is the move from what is deployed safe?"),
     "bundle": ("bundle", "write what the deployer applies"),
+    "inventory": ("inventory", "what is installed in a cluster"),
+    "drift": ("drift", "where a cluster differs from its recipe"),
+    "snapshot": ("snapshot", "what the API tells of a cluster"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 

@@ -8,6 +8,10 @@ from io import TextIOWrapper
 
 from aicr.errors import invalid
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from aicr.artifact.config_map import ClusterRef
+
 
 def prepare() -> None:
     """Streams that can be written to: UTF-8 everywhere, and a sink where the caller closed one."""
@@ -19,10 +23,13 @@ def prepare() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def write(text: str, output: str | None = None) -> None:
+def write(
+    text: str, output: str | None = None, *, name: str = "", cluster: ClusterRef | None = None
+) -> None:
     """Write a command's result: to the file ``output``, whole or not at all; else to stdout.
 
-    Raises INVALID_REQUEST where it cannot be written, BrokenPipeError where the reader went away.
+    ``cm://`` writes it as the document ``name`` of a ConfigMap of ``cluster``. Raises
+    INVALID_REQUEST where it cannot be written, BrokenPipeError where the reader went away.
     """
     if output is None:
         try:
@@ -36,6 +43,13 @@ def write(text: str, output: str | None = None) -> None:
         return
     if not output:
         raise invalid("--output: expected the path of a file, found an empty one")
+    if output.startswith("cm://"):
+        if not name:
+            raise invalid(f"--output {output}: this command writes to files, not to ConfigMaps")
+        from aicr.artifact.config_map import write_config_map
+
+        write_config_map(text, output, "--output", cluster, name=name)
+        return
     from aicr.artifact.atomic import write_file
 
     write_file(output, text.encode("utf-8"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.cli.connect import cluster_of
 from aicr.cli.output import columns, write
 from aicr.cli.resolution import configure as add_resolution_flags
 from aicr.cli.resolution import resolved
@@ -33,14 +34,16 @@ See also: aicr recipe list, aicr recipe explain, aicr query.
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_resolution_flags(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, or to cm://")
     parser.add_argument(
         "-t", "--format", choices=("yaml", "json", "table"), default="yaml", help="default: yaml"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    write(_rendered(resolved(args).recipe, args.format), args.output)
+    name = "recipe.txt" if args.format == "table" else f"recipe.{args.format}"
+    text = _rendered(resolved(args).recipe, args.format)
+    write(text, args.output, name=name, cluster=cluster_of(args))
     return 0
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from aicr.cli.connect import add_cluster_flags, cluster_of
 from aicr.cli.flags import (
     add_bool,
     add_catalog_flags,
+    add_config_flag,
     add_criteria_flags,
     open_catalog_of,
     stated_criteria,
@@ -56,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_bool(parser, "--criteria-strict", help="admit only the values that this version ships")
     parser.add_argument(
         "--snapshot",
-        metavar="FILE|URL",
+        metavar="FILE|URL|cm://",
         help="a snapshot of the cluster: shows criteria, and leaves out overlays that do not fit",
     )
     parser.add_argument(
@@ -64,17 +66,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="ARTIFACT",
         help="keep the namespaces, charts and object names of this recipe or bundle folder",
     )
-    parser.add_argument(
-        "--config", metavar="FILE", help="an AICRConfig file; flags win over what it says"
-    )
+    add_config_flag(parser)
     add_catalog_flags(parser)
+    add_cluster_flags(parser)
 
 
 def resolved(args: argparse.Namespace) -> Resolution:
     """The recipe that the flags ask for. Warnings and notes go to stderr."""
     artifact = prior = None
     if args.inherit_from is not None:
-        artifact, prior = _prior(args.inherit_from)
+        artifact, prior = _prior(args)
     catalog = open_catalog_of(args)
     if args.snapshot is not None:
         recipe, origins = _on_snapshot(args, catalog)
@@ -88,9 +89,7 @@ def resolved(args: argparse.Namespace) -> Resolution:
     return Resolution(catalog, final, resolved=recipe, origins=origins, artifact=artifact)
 
 
-def _criteria(
-    args: argparse.Namespace, catalog: Catalog, detected: Mapping[str, str]
-) -> Criteria:
+def _criteria(args: argparse.Namespace, catalog: Catalog, detected: Mapping[str, str]) -> Criteria:
     from aicr.recipe.criteria import make_criteria
 
     stated = {**detected, **stated_criteria(args)}
@@ -111,7 +110,9 @@ def _on_snapshot(args: argparse.Namespace, catalog: Catalog) -> tuple[Recipe, di
     from aicr.recipe.snapshot import detect, read_snapshot
 
     where = shown(args.snapshot) if "://" in args.snapshot else args.snapshot
-    snapshot = read_snapshot(read_location(args.snapshot, "--snapshot"), where)
+    snapshot = read_snapshot(
+        read_location(args.snapshot, "--snapshot", cluster=cluster_of(args)), where
+    )
     found = detect(snapshot, admitted(catalog, strict=args.criteria_strict))
     stated = stated_criteria(args)
     detected = {key: value for key, value in found.criteria.items() if key not in stated}
@@ -127,14 +128,15 @@ def _on_snapshot(args: argparse.Namespace, catalog: Catalog) -> tuple[Recipe, di
     return fitted.recipe, {**dict.fromkeys(detected, where), **_origins(args)}
 
 
-def _prior(location: str) -> tuple[Artifact, Prior]:
+def _prior(args: argparse.Namespace) -> tuple[Artifact, Prior]:
     from aicr.artifact.read import open_artifact
     from aicr.artifact.values import bundle_values
     from aicr.cli.output import warn
     from aicr.recipe.document import recipe_from
     from aicr.recipe.inherit import Prior
 
-    artifact = open_artifact(location, "--inherit-from")
+    location: str = args.inherit_from
+    artifact = open_artifact(location, "--inherit-from", cluster_of(args))
     recipe = recipe_from(
         artifact.document, artifact.where, on_warning=lambda problem: warn(str(problem))
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
 from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.errors import AicrError, invalid, not_found
@@ -9,13 +10,17 @@ from aicr.errors import AicrError, invalid, not_found
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Sequence
 
     from aicr.artifact.read import Artifact
     from aicr.catalog.layers import Catalog
+    from aicr.cluster.connection import Connection
     from aicr.recipe.model import Recipe
-    from aicr.upgrade.check import Report
+    from aicr.upgrade.check import AtRisk, Report
+    from aicr.upgrade.rows import Row
     from aicr.upgrade.sides import Side
 
+_ENDINGS = {"table": "txt", "markdown": "md"}
 FORMATS = ("table", "json", "yaml", "markdown")
 ONE_ARTIFACT = "--from and --to name one artifact, so there is nothing to compare."
 
@@ -27,6 +32,8 @@ Examples:
   aicr upgrade-check --from old-recipe.yaml --to ./new-bundles --format json -o report.json
   aicr upgrade-check --from old.yaml --to new.yaml --deployer flux --why gpu-operator
   aicr upgrade-check --from old.yaml --to new.yaml --deployer helm --fail-on-error=false
+  aicr upgrade-check --from cluster --to ./new-bundles --context prod-west
+      from what is really installed; with artifacts, --scan-cluster only looks at what is at risk
 
 Verdicts:
   safe         a record says so: apply the new bundle
@@ -47,7 +54,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="before",
         required=True,
         metavar="ARTIFACT",
-        help="what is deployed: a recipe file, or a bundle folder",
+        help="what is deployed: a recipe file, a bundle folder, cm://NAMESPACE/NAME, or the word "
+        "cluster (a folder of that name is ./cluster)",
     )
     parser.add_argument(
         "--to",
@@ -72,8 +80,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--allow-different-criteria",
         help="compare artifacts for different clusters, with a warning",
     )
+    add_bool(
+        parser,
+        "--scan-cluster",
+        default=None,
+        help="look in the cluster for objects that a crossed boundary puts at risk (advisory); "
+        "on with --from cluster",
+    )
+    add_exclude_flag(parser)
+    add_bool(parser, "--allow-empty", help="with --from cluster: a bare cluster is no fault")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, or to cm://")
     add_bool(
         parser,
         "--fail-on-error",
@@ -85,6 +102,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--detailed-exit-code",
         help="exit 1 if the check could not run, so that 2 only means: needs attention",
     )
+    add_cluster_flags(parser)
     add_catalog_flags(parser)
 
 
@@ -95,8 +113,10 @@ def run(args: argparse.Namespace) -> int:
     if args.why is not None:
         write(_why(report, args), args.output)
     else:
-        write(_rendered(report, args.format), args.output)
-    return 2 if report.failing and args.fail_on_error else 0
+        name = f"report.{_ENDINGS.get(args.format, args.format)}"
+        write(_rendered(report, args.format), args.output, name=name, cluster=cluster_of(args))
+    failing = report.failing or (report.source is not None and report.source.failures)
+    return 2 if failing and args.fail_on_error else 0
 
 
 def failure_code(arguments: list[str], code: int) -> int:
@@ -109,8 +129,11 @@ def _report(args: argparse.Namespace) -> Report:
     from aicr.artifact.read import open_artifact
     from aicr.upgrade.check import Report, check
 
-    before = open_artifact(args.before, "--from")
-    after = open_artifact(args.after, "--to") if args.after is not None else None
+    if args.before == "cluster":
+        return _report_from_cluster(args)
+    cluster = cluster_of(args)
+    before = open_artifact(args.before, "--from", cluster)
+    after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
     catalog = open_catalog_of(args)
     old = _side(before)
     if after is not None and _are_one(before, after):
@@ -122,7 +145,40 @@ def _report(args: argparse.Namespace) -> Report:
         catalog,
         deployer=args.deployer,
         allow_different_criteria=args.allow_different_criteria,
+        look=_look(args, None),
     )
+
+
+def _report_from_cluster(args: argparse.Namespace) -> Report:
+    from aicr.artifact.read import open_artifact
+    from aicr.cli.from_cluster import require, side
+    from aicr.upgrade.check import check
+    from aicr.upgrade.sides import choose_deployer
+
+    require(args)
+    new = _side(open_artifact(args.after, "--to", cluster_of(args)))
+    deployer, _ = choose_deployer(args.deployer, new, new)
+    catalog = open_catalog_of(args)
+    old, source, connection = side(args, new, catalog, deployer)
+    return check(old, new, catalog, deployer=deployer, source=source, look=_look(args, connection))
+
+
+def _look(
+    args: argparse.Namespace, connection: Connection | None
+) -> Callable[[Sequence[Row]], AtRisk] | None:
+    """How to find what is at risk; None where nobody asked."""
+    if args.scan_cluster is None and connection is None:
+        return None
+    from aicr.cli.connect import connect
+    from aicr.upgrade.at_risk import SWITCHED_OFF, scan
+    from aicr.upgrade.check import AtRisk
+
+    def look(rows: Sequence[Row]) -> AtRisk:
+        if args.scan_cluster is False:
+            return AtRisk(reason=SWITCHED_OFF)
+        return scan(rows, lambda: connection or connect(args, "upgrade-check"))
+
+    return look
 
 
 def _side(artifact: Artifact) -> Side:
@@ -148,6 +204,8 @@ def _side(artifact: Artifact) -> Side:
 
 
 def _are_one(before: Artifact, after: Artifact) -> bool:
+    if "cm://" in (before.location[:5], after.location[:5]):
+        return before.location == after.location
     from os.path import samefile
 
     return before.kind == after.kind and samefile(before.where, after.where)

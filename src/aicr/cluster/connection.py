@@ -53,7 +53,8 @@ class Patience:
 
     def pause(self, attempt: int, asked: str | None) -> float | None:
         """Seconds to wait before the next try; None where the server asks for too long."""
-        own = min(self.wait * 2**attempt, self.longest_wait) * random.uniform(0.5, 1.0)
+        longest = min(self.wait * 2.0**attempt, self.longest_wait)
+        own: float = longest * random.uniform(0.5, 1.0)
         if asked is None or not asked.strip().isdigit():
             return own
         seconds = int(asked)
@@ -89,6 +90,7 @@ class Connection:
         self.role = role
         self.patience = patience or Patience()
         self.notes: list[str] = []
+        self._date = ""
         if not self._access.verifies_tls:
             self.notes.append(
                 f"the kubeconfig says insecure-skip-tls-verify: nobody checks that {self.server} "
@@ -98,6 +100,16 @@ class Connection:
     @property
     def in_cluster(self) -> bool:
         return self.context == IN_CLUSTER and not self._place.files
+
+    @property
+    def time(self) -> str:
+        """What the server's own clock said last; "" where it did not say."""
+        from email.utils import parsedate_to_datetime
+
+        try:
+            return parsedate_to_datetime(self._date).strftime("%Y-%m-%dT%H:%M:%SZ")
+        except ValueError:
+            return ""
 
     def read(
         self,
@@ -194,11 +206,14 @@ class Connection:
                 raise _Dropped(error) from None
             raise self._too_slow(permission) from None
         except (exceptions.SSLError, exceptions.NameResolutionError) as error:
+            if "EOF" in str(error):
+                raise _Dropped(error) from None
             raise broken(error, server=self.server, context=self.context, tries=1) from None
         except (exceptions.ProtocolError, exceptions.NewConnectionError) as error:
             raise _Dropped(error) from None
         except exceptions.HTTPError as error:
             raise broken(error, server=self.server, context=self.context, tries=1) from None
+        self._date = response.headers.get("Date", self._date)
         return response.status, Answer(dict(response.headers), data)
 
     def _body(self, response: BaseHTTPResponse, permission: Permission, end: float) -> bytes:

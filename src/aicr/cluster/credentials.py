@@ -62,6 +62,9 @@ class Access:
         self._configuration = _configuration(place)
         self.server: str = self._configuration.host.rstrip("/")
         self.pool: PoolManager = rest.RESTClientObject(self._configuration).pool_manager
+        if not self.verifies_tls:  # said once by the connection, not by each request
+            urllib3 = _kubernetes("urllib3")
+            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
     @property
     def verifies_tls(self) -> bool:
@@ -72,6 +75,12 @@ class Access:
         headers: dict[str, str] = {}
         token = self._token()
         if token:
+            if not token.isascii() or not token.isprintable():
+                raise AicrError(
+                    UNAUTHORIZED,
+                    f"context {self._place.context}: the token has other characters"
+                    " than a token may have",
+                )
             headers["Authorization"] = token
         user = self._place.user
         if user.get("as"):
@@ -103,7 +112,9 @@ def find_place(kubeconfig: str | None, context: str | None) -> Place:
     if not files:
         if os.environ.get("KUBERNETES_SERVICE_HOST"):
             if context:
-                raise invalid(f"--context {context}: there is no kubeconfig, only the pod's account")
+                raise invalid(
+                    f"--context {context}: there is no kubeconfig, only the pod's account"
+                )
             return Place((), IN_CLUSTER)
         raise invalid(
             f"no kubeconfig: {DEFAULT_KUBECONFIG} is not there and KUBECONFIG is not set",

@@ -6,6 +6,8 @@ would give a list of two different times.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from aicr.cluster.connection import JSON
 from aicr.cluster.failures import ApiError, Permission
 from aicr.errors import UNAVAILABLE, AicrError
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
         def page(self, body: bytes) -> str: ...
 
+
+R = TypeVar("R", bound="Reader")
 
 PAGE = 250
 _MOST_PAGES = 20_000
@@ -72,7 +76,7 @@ def object_path(
     return f"{root}{inside}/{resource}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-def read_list[R: Reader](connection: Connection, wanted: List, fresh: Callable[[], R]) -> R:
+def read_list(connection: Connection, wanted: List, fresh: Callable[[], R]) -> R:
     """A new reader that has seen the whole list.
 
     Raises ``ApiError`` for an answer that says no, UNAVAILABLE for a list that does not end.

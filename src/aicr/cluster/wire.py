@@ -9,14 +9,18 @@ from aicr.cluster.credentials import MISSING
 from aicr.errors import UNAVAILABLE, AicrError, invalid
 
 try:
-    import msgspec
+    from msgspec import DecodeError as DecodeError
+    from msgspec import Struct as Struct
+    from msgspec import field
+    from msgspec.json import Decoder as Decoder
+    from msgspec.json import encode as _encode
 except ModuleNotFoundError:
     raise invalid(MISSING) from None
 
 T = TypeVar("T")
 
 
-class Meta(msgspec.Struct):
+class Meta(Struct):
     """An object's metadata, as far as anything here reads it."""
 
     name: str = ""
@@ -27,26 +31,26 @@ class Meta(msgspec.Struct):
     annotations: dict[str, str] | None = None
 
 
-class Item(msgspec.Struct):
+class Item(Struct):
     """An object of which only the metadata counts."""
 
-    metadata: Meta = msgspec.field(default_factory=Meta)
+    metadata: Meta = field(default_factory=Meta)
 
 
-class ListMeta(msgspec.Struct):
-    next: str = msgspec.field(name="continue", default="")
+class ListMeta(Struct):
+    next: str = field(name="continue", default="")
 
 
-class Page(msgspec.Struct, Generic[T]):
+class Page(Struct, Generic[T]):
     items: list[T] | None = None
-    metadata: ListMeta = msgspec.field(default_factory=ListMeta)
+    metadata: ListMeta = field(default_factory=ListMeta)
 
 
-def decode(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
+def decode(decoder: Decoder[T], body: bytes, what: str) -> T:
     """The decoded answer. Raises UNAVAILABLE, without a word of the content, where it is none."""
     try:
         return decoder.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (DecodeError, UnicodeDecodeError, RecursionError):
         raise AicrError(
             UNAVAILABLE,
             f"the answer for {what} is not what a Kubernetes API server sends",
@@ -55,4 +59,4 @@ def decode(decoder: msgspec.json.Decoder[T], body: bytes, what: str) -> T:
 
 
 def encode(value: Any) -> bytes:
-    return msgspec.json.encode(value)
+    return _encode(value)

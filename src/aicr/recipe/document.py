@@ -40,6 +40,8 @@ def recipe_values(recipe: Recipe) -> dict[str, object]:
         metadata["excludedOverlays"] = list(recipe.excluded_overlays)
     if recipe.constraint_warnings:
         metadata["constraintWarnings"] = [_warning(one) for one in recipe.constraint_warnings]
+    if recipe.inventory is not None:
+        metadata["inventory"] = dict(recipe.inventory)
     values: dict[str, object] = {"kind": KIND, "apiVersion": WRITTEN_API_VERSION}
     if metadata:
         values["metadata"] = metadata
@@ -132,6 +134,7 @@ def recipe_from(
         excluded_overlays=_excluded(metadata),
         constraint_warnings=[_read_warning(one) for one in metadata.items("constraintWarnings")],
         validation=read_validation(fields),
+        inventory=metadata.free_map("inventory"),
     )
     metadata.done()
     fields.done()

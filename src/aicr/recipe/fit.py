@@ -10,7 +10,14 @@ from __future__ import annotations
 from aicr.errors import invalid
 from aicr.recipe.constraints import ConstraintError, evaluate
 from aicr.recipe.criteria import Criteria
-from aicr.recipe.match import ROOT, chain_of, coverage_error, matching_leaves, merge_order, uncovered
+from aicr.recipe.match import (
+    ROOT,
+    chain_of,
+    coverage_error,
+    matching_leaves,
+    merge_order,
+    uncovered,
+)
 from aicr.recipe.model import ConstraintWarning
 from aicr.recipe.resolve import compose
 

@@ -12,25 +12,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from aicr.catalog.folder import OverlayHead
     from aicr.catalog.layers import Catalog
     from aicr.recipe.criteria import Criteria
 
 ROOT = "base"
-
-
-def applies(head: OverlayHead, stated: Mapping[str, str]) -> bool:
-    """Whether an overlay matches by itself: each of its criteria equals the stated one.
-
-    ``nodes`` is advisory and decides nothing.
-    """
-    if head.criteria is None:
-        return False
-    return all(
-        value == stated.get(dimension)
-        for dimension, value in head.criteria.items()
-        if dimension != "nodes"
-    )
 
 
 def matching_leaves(
@@ -40,12 +25,13 @@ def matching_leaves(
 
     ``excluded`` are overlays that may not take part, by themselves or below another.
     """
-    stated = criteria.stated()
+    stated = frozenset(criteria.stated().items())
     heads = catalog.heads
     matches = [
         head
         for head in heads.values()
-        if applies(head, stated)
+        if head.wanted is not None
+        and head.wanted <= stated
         and not (excluded and any(name in excluded for name in chain_of(catalog, head.name)))
     ]
     ancestors: set[str] = set()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from aicr.catalog.model import ComponentRef
 from aicr.errors import invalid
+from aicr.recipe.values import copied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def merge_overrides(lower: Mapping[str, object], upper: Mapping[str, object]) ->
 def with_defaults(ref: ComponentRef, entry: RegistryEntry | None, origin: str) -> ComponentRef:
     """The component with the registry's defaults where it states nothing itself.
 
-    Raises INVALID_REQUEST for one that the registry does not know and that does not say what it
+    It shares nothing with the catalog that somebody could change. Raises INVALID_REQUEST for one that the registry does not know and that does not say what it
     is, and for a chart without a version (it would install whatever is latest).
     """
     if entry is None:
@@ -118,7 +119,15 @@ def with_defaults(ref: ComponentRef, entry: RegistryEntry | None, origin: str) -
         entry_type = ref.type
     else:
         entry_type = ref.type or ("Kustomize" if entry.is_kustomize else "Helm")
-    changed: dict[str, object] = {"type": entry_type}
+    changed: dict[str, object] = {
+        "type": entry_type,
+        "overrides": copied(ref.overrides) if ref.overrides else None,
+        "patches": list(ref.patches),
+        "manifest_files": list(ref.manifest_files),
+        "pre_manifest_files": list(ref.pre_manifest_files),
+        "dependency_refs": list(ref.dependency_refs),
+        "expected_resources": [dict(one) for one in ref.expected_resources],
+    }
     if entry is not None:
         if entry_type == "Helm":
             defaults = {
@@ -133,7 +142,7 @@ def with_defaults(ref: ComponentRef, entry: RegistryEntry | None, origin: str) -
             if value and not getattr(ref, field):
                 changed[field] = value
         if entry.manifest_files and not ref.manifest_files:
-            changed["manifest_files"] = entry.manifest_files
+            changed["manifest_files"] = list(entry.manifest_files)
     full = ref.replace(**changed)
     if full.type == "Helm" and full.source and not full.version:
         raise invalid(

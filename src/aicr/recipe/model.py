@@ -42,6 +42,7 @@ class Recipe:
         "criteria",
         "deployment_order",
         "excluded_overlays",
+        "inventory",
         "validation",
         "version",
     )
@@ -60,6 +61,7 @@ class Recipe:
         excluded_overlays: Sequence[str] = (),
         constraint_warnings: Sequence[ConstraintWarning] = (),
         validation: Mapping[str, object] | None = None,
+        inventory: Mapping[str, object] | None = None,
     ) -> None:
         self.api_version = api_version
         self.version = version
@@ -72,6 +74,7 @@ class Recipe:
         self.excluded_overlays = excluded_overlays
         self.constraint_warnings = constraint_warnings
         self.validation = validation or {}
+        self.inventory = inventory
 
     def component(self, name: str) -> ComponentRef | None:
         for ref in self.components:

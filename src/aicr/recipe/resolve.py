@@ -6,7 +6,7 @@ A pure function: the catalog is never changed and nothing is remembered between 
 from __future__ import annotations
 
 from aicr import __version__
-from aicr.catalog.schema import WRITTEN_API_VERSION
+from aicr.catalog.schema import PHASES, WRITTEN_API_VERSION
 from aicr.recipe.match import coverage_error, matching_leaves, merge_order, uncovered
 from aicr.recipe.merge import Draft, with_defaults
 from aicr.recipe.model import Recipe
@@ -59,7 +59,9 @@ def compose(
         applied_overlays=applied,
         excluded_overlays=excluded,
         constraint_warnings=warnings,
-        validation={name: copied(phase) for name, phase in draft.validation.items()},
+        validation={
+            name: copied(draft.validation[name]) for name in PHASES if name in draft.validation
+        },
     )
 
 
@@ -86,12 +88,4 @@ def merged(
 def complete(catalog: Catalog, draft: Draft, name: str) -> ComponentRef:
     """A merged component with the registry's defaults, sharing nothing that could be changed."""
     ref = draft.components[name]
-    full = with_defaults(ref, catalog.registry.get(name), draft.origins["component", name])
-    return full.replace(
-        overrides=copied(full.overrides) if full.overrides else None,
-        patches=list(full.patches),
-        manifest_files=list(full.manifest_files),
-        pre_manifest_files=list(full.pre_manifest_files),
-        dependency_refs=list(full.dependency_refs),
-        expected_resources=[dict(one) for one in full.expected_resources],
-    )
+    return with_defaults(ref, catalog.registry.get(name), draft.origins["component", name])

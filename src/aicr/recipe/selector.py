@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def parse_selector(text: str) -> list[str]:
-    """The steps of a selector; [] is the whole. Raises INVALID_REQUEST for one that is malformed."""
+    """The steps of a selector; [] is the whole. Raises INVALID_REQUEST for a malformed one."""
     steps: list[str] = []
     at = 1 if text.startswith(".") else 0
     end = len(text)

@@ -197,6 +197,12 @@ def _unpinned(stops: Sequence[tuple[str, str]]) -> str:
 
 def _not_comparable(row: Row) -> str:
     odd = [f'"{v}"' if v else "no version" for v in (row.before, row.after) if parse(v) is None]
+    if not odd:
+        return (
+            f"{row.before} and {row.after} cannot be compared: the component's records declare "
+            "which lines its versions belong to, and one of these is in none. Pin a version of a "
+            "line, or describe the line that is missing; until then read the release notes."
+        )
     verb = "is" if len(odd) == 1 else "are"
     return (
         f"{' and '.join(odd)} {verb} not comparable: a version such as 1.2.3 was expected. Pin "

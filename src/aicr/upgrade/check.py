@@ -14,13 +14,14 @@ from aicr.versions.semver import same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from aicr.catalog.layers import Catalog
     from aicr.catalog.model import Release
     from aicr.upgrade.inventory import Identity
     from aicr.upgrade.model import Records, Replacement
     from aicr.upgrade.sides import Side
+    from aicr.upgrade.source import SourceBlock
 
 NOT_REQUESTED = "no cluster access was requested"
 
@@ -46,7 +47,8 @@ class AtRisk:
 
 class Report:
     """The answer for two artifacts. ``warnings`` are for stderr, ``note`` for people;
-    ``records`` are those that were loaded to judge the rows."""
+    ``records`` are those that were loaded to judge the rows; ``source`` is how the FROM side was
+    read, where it was read from a cluster."""
 
     __slots__ = (
         "after",
@@ -58,6 +60,7 @@ class Report:
         "note",
         "records",
         "rows",
+        "source",
         "warnings",
     )
 
@@ -74,6 +77,7 @@ class Report:
         warnings: Sequence[str] = (),
         note: str = "",
         records: Mapping[str, Records] | None = None,
+        source: SourceBlock | None = None,
     ) -> None:
         self.before = before
         self.after = after
@@ -85,6 +89,7 @@ class Report:
         self.warnings = warnings
         self.note = note
         self.records = records or {}
+        self.source = source
 
     @property
     def failing(self) -> int:
@@ -122,8 +127,10 @@ def check(
     *,
     deployer: str = "",
     allow_different_criteria: bool = False,
+    source: SourceBlock | None = None,
+    look: Callable[[Sequence[Row]], AtRisk] | None = None,
 ) -> Report:
-    """The report for a move from ``old`` to ``new``.
+    """The report for a move from ``old`` to ``new``; ``look`` finds what is at risk by the rows.
 
     Raises INVALID_REQUEST where the two are different clusters, where deployers contradict, where
     steps are needed for an unknown deployer, and where a record does not load.
@@ -132,8 +139,10 @@ def check(
     deployer, said = choose_deployer(deployer, old, new)
     warnings += said
     names, skipped = values_of_both(old, new, catalog)
-    before = inventory_of(old.recipe.components, names[0] if names else None)
-    after = inventory_of(new.recipe.components, names[1] if names else None)
+    before = _table(old, names[0] if names else None)
+    after = _table(new, names[1] if names else None)
+    if old.recipe.inventory is not None:
+        before = _as_pinned(before, after)
     rules = Rules(load_records(catalog, records_needed(before, after)), catalog.releases)
     rows = compare(before, after, rules, deployer=deployer, with_names=names is not None)
     return Report(
@@ -143,9 +152,26 @@ def check(
         deployer=deployer,
         names_compared=names is not None,
         names_skipped=skipped,
+        at_risk=look(rows) if look is not None else None,
         warnings=warnings,
         records=rules.records,
+        source=source,
     )
+
+
+def _table(side: Side, names: Mapping[str, object] | None) -> dict[str, Identity]:
+    file_sets = side.recipe.inventory is None
+    return inventory_of(side.recipe.components, names, file_sets=file_sets)
+
+
+def _as_pinned(
+    before: Mapping[str, Identity], after: Mapping[str, Identity]
+) -> dict[str, Identity]:
+    """What is installed, without the versions of components that the other side does not pin."""
+    return {
+        name: old.without_version() if name in after and not after[name].version else old
+        for name, old in before.items()
+    }
 
 
 def compare(

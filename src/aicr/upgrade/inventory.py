@@ -52,6 +52,20 @@ class Identity:
         self.pre_manifest_files = pre_manifest_files
         self.names = names
 
+    def without_version(self) -> Identity:
+        """The same, of a version that does not count."""
+        return Identity(
+            "",
+            namespace=self.namespace,
+            chart=self.chart,
+            source=self.source,
+            path=self.path,
+            type=self.type,
+            manifest_files=self.manifest_files,
+            pre_manifest_files=self.pre_manifest_files,
+            names=self.names,
+        )
+
 
 class IdentityChange:
     """One field that moved. None is a name that is not there on that side."""
@@ -65,11 +79,15 @@ class IdentityChange:
 
 
 def inventory_of(
-    components: Iterable[ComponentRef], values: Mapping[str, object] | None = None
+    components: Iterable[ComponentRef],
+    values: Mapping[str, object] | None = None,
+    *,
+    file_sets: bool = True,
 ) -> dict[str, Identity]:
     """The table of a recipe's components that are deployed.
 
-    ``values`` are the values of each component, where they are known.
+    ``values`` are the values of each component, where they are known; without ``file_sets`` the
+    recipe states none (what was read of a cluster).
     """
     return {
         ref.name: Identity(
@@ -79,8 +97,8 @@ def inventory_of(
             source=ref.source,
             path=ref.path,
             type=ref.type,
-            manifest_files=frozenset(ref.manifest_files),
-            pre_manifest_files=frozenset(ref.pre_manifest_files),
+            manifest_files=frozenset(ref.manifest_files) if file_sets else None,
+            pre_manifest_files=frozenset(ref.pre_manifest_files) if file_sets else None,
             names=None if values is None else names_in(values.get(ref.name)),
         )
         for ref in components

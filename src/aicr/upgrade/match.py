@@ -18,6 +18,7 @@ from bisect import bisect_left
 from itertools import pairwise
 
 from aicr.upgrade.model import BLOCKED, MANUAL, SAFE
+from aicr.versions.semver import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,8 +105,12 @@ class Judge:
         )
         self._known: dict[tuple[int, int], Judgement] = {}
 
+    def version(self, text: str) -> Version | None:
+        """A version in the order of the component; None where it cannot be compared."""
+        return self.records.version(text) if self.records is not None else parse(text)
+
     def judge(self, source: Version | None, target: Version | None) -> Judgement:
-        """The answer for a move; a version that is not SemVer is None."""
+        """The answer for a move; a version that cannot be compared is None."""
         if source is None or target is None:
             return _NOT_COMPARABLE
         if target.key < source.key:

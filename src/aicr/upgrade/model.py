@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from aicr.versions.ranges import parse_range
+from aicr.versions.semver import parse
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from aicr.upgrade.lines import Lines
     from aicr.versions.ranges import Range
     from aicr.versions.semver import Version
 
@@ -61,6 +65,7 @@ class Transition:
         "floor_inclusive",
         "line",
         "origin",
+        "places",
         "precondition",
         "references",
         "reversible",
@@ -88,6 +93,7 @@ class Transition:
         references: Sequence[str] = (),
         file: str = "",
         line: int = 0,
+        places: Mapping[str, int] | None = None,
     ) -> None:
         low, high = to.interval.low, to.interval.high
         if low is None or high is None:
@@ -109,11 +115,16 @@ class Transition:
         self.references = references
         self.file = file
         self.line = line
+        self.places = places or {}
 
     @property
     def place(self) -> str:
         """Where the record stands, for messages."""
         return f"{self.file}:{self.line}" if self.file else f"line {self.line}"
+
+    def line_of(self, key: str) -> int:
+        """The line of one of its keys, else its own."""
+        return self.places.get(key, self.line)
 
     def crossed_by(self, source: Version, target: Version) -> bool:
         """Whether a move from source to target passes the floor."""
@@ -156,9 +167,12 @@ class Replacement:
 
 
 class Records:
-    """All that one component's ``upgrades.yaml`` says."""
+    """All that one component's ``upgrades.yaml`` says.
 
-    __slots__ = ("component", "file", "replaces", "transitions")
+    ``lines`` order its versions where their numbers began anew; None where SemVer alone does.
+    """
+
+    __slots__ = ("component", "file", "lines", "replaces", "transitions")
 
     def __init__(
         self,
@@ -167,11 +181,22 @@ class Records:
         replaces: Replacement | None = None,
         *,
         file: str = "",
+        lines: Lines | None = None,
     ) -> None:
         self.component = component
         self.transitions = transitions
         self.replaces = replaces
         self.file = file
+        self.lines = lines
+
+    def version(self, text: str) -> Version | None:
+        """The version that ``text`` spells, in the order of this component; None where it spells
+        none, or one that no line has."""
+        return parse(text) if self.lines is None else self.lines.version(text)
+
+    def range(self, text: str) -> Range:
+        """The range that ``text`` writes, in the order of this component; raises RangeError."""
+        return parse_range(text) if self.lines is None else self.lines.range(text)
 
 
 def choose_steps(groups: Sequence[StepGroup], deployer: str) -> Sequence[Step]:

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from aicr.upgrade.chains import HOP, MANUAL_HOP, UNPINNED_STOP, best_chains, best_hop
 from aicr.upgrade.match import Judge
 from aicr.upgrade.model import BLOCKED, MANUAL
-from aicr.versions.semver import parse, without_v
+from aicr.versions.semver import without_v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Walks:
                     if operator not in ("<", ">"):
                         found.setdefault(version.key, Stop(version, version.text, ""))
         for release, text in pins:
-            pinned = parse(text)
+            pinned = judge.version(text)
             if pinned is not None:
                 points.add(pinned.key)
                 found[pinned.key] = Stop(pinned, text, release)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from aicr.documents.fields import Fields, Problem, Problems
 from aicr.documents.nodes import Map, Seq
 from aicr.errors import AicrError
+from aicr.upgrade.lines import read_lines
 from aicr.upgrade.model import (
     DEPLOYERS,
     SAFE,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from aicr.catalog.layers import Catalog
     from aicr.documents.nodes import Node
+    from aicr.upgrade.lines import Lines
 
 API_VERSIONS = ("aicr.run/v1beta1", "aicr.run/v1alpha2")
 KIND = "ComponentUpgrades"
@@ -78,21 +80,37 @@ def read_records(node: Node, where: str, component: str, problems: Problems) -> 
     Problems are collected; with any of its own the answer is None.
     """
     before = len(problems.errors)
+    records = read_what_loads(node, where, component, problems)
+    return records if len(problems.errors) == before else None
+
+
+def read_what_loads(node: Node, where: str, component: str, problems: Problems) -> Records:
+    """The transitions of one file whose ranges can be read, whatever else is wrong with them.
+
+    For the linter, which holds the rules against as much as there is; nothing may be judged by
+    them unless ``problems`` stayed as they were.
+    """
+    before = len(problems.errors)
     fields = Fields(node, where, "", problems)
     if len(problems.errors) > before:
-        return None
+        return Records(component, file=where)
     _expect(fields, "apiVersion", API_VERSIONS)
     _expect(fields, "kind", (KIND,))
     _expect(fields, "component", (component,))
-    transitions = [_transition(item) for item in fields.items("transitions")]
+    lines = read_lines(fields)
+    transitions = [_transition(item, lines) for item in fields.items("transitions")]
     block = fields.mapping("replaces")
     replaces = _replacement(block) if block is not None else None
     if not fields.has("replaces") and not (fields.has("transitions") and transitions):
         fields.problem("expected at least one, or a replaces block", "transitions")
     _done(fields)
-    if len(problems.errors) > before:
-        return None
-    return Records(component, [t for t in transitions if t is not None], replaces, file=where)
+    return Records(
+        component,
+        [t for t in transitions if t is not None],
+        replaces,
+        file=where,
+        lines=lines,
+    )
 
 
 def _report(problems: Problems, place: str, field: str, message: str) -> None:
@@ -121,11 +139,11 @@ def _done(fields: Fields) -> None:
     fields.done()
 
 
-def _transition(fields: Fields) -> Transition | None:
-    origin = _range(fields, "from")
+def _transition(fields: Fields, lines: Lines | None) -> Transition | None:
+    origin = _range(fields, "from", lines)
     if origin is not None and origin.interval.high is None:
         fields.problem(f'"{origin.text}" has no upper bound; add one such as "<2.0.0"', "from")
-    to = _range(fields, "to")
+    to = _range(fields, "to", lines)
     if to is not None and (to.interval.low is None or to.interval.high is None):
         side = "a lower" if to.interval.low is None else "an upper"
         fields.problem(
@@ -159,6 +177,7 @@ def _transition(fields: Fields) -> Transition | None:
         references=references,
         file=fields.where,
         line=fields.line(),
+        places=fields.node.lines,
     )
 
 
@@ -267,7 +286,7 @@ def _prose(fields: Fields, key: str) -> str:
     return value
 
 
-def _range(fields: Fields, key: str) -> Range | None:
+def _range(fields: Fields, key: str, lines: Lines | None) -> Range | None:
     node = fields.raw(key)
     if isinstance(node, Map | Seq):
         fields.text(key)
@@ -276,7 +295,7 @@ def _range(fields: Fields, key: str) -> Range | None:
     if not text:
         return None
     try:
-        return parse_range(text)
+        return parse_range(text) if lines is None else lines.range(text)
     except RangeError as error:
         fields.problem(str(error), key)
         return None

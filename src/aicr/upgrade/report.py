@@ -19,6 +19,10 @@ def report_values(report: Report) -> dict[str, object]:
     values: dict[str, object] = {"from": report.before, "to": report.after}
     if report.deployer:
         values["deployer"] = report.deployer
+    if report.source is not None:
+        from aicr.upgrade.source import source_values
+
+        values["source"] = source_values(report.source)
     values["objectNamesCompared"] = report.names_compared
     if report.names_skipped:
         values["objectNamesSkipped"] = report.names_skipped

@@ -7,7 +7,7 @@ from aicr.upgrade.match import IDENTITY_CHANGED, RECORDED, UNKNOWN
 from aicr.upgrade.model import BLOCKED, SAFE, choose_steps
 from aicr.upgrade.notes import notes
 from aicr.upgrade.path import Ways
-from aicr.versions.semver import breaking, jump, parse
+from aicr.versions.semver import breaking, jump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def version_row(
     deployer: str = "",
 ) -> Row:
     """The row of a component that is on both sides in different versions."""
-    source, target = parse(old.version), parse(new.version)
+    source, target = judge.version(old.version), judge.version(new.version)
     judgement = judge.judge(source, target)
     verdict, reason, record = judgement.verdict, judgement.reason, judgement.record
     if verdict == SAFE and changes:

@@ -23,6 +23,13 @@ def table_text(report: Report) -> str:
     lines = ["UPGRADE CHECK"]
     about = [("from", report.before), ("to", report.after), ("deployer", report.deployer)]
     lines += [f"  {name:<10}{cell(value)}" for name, value in about if value]
+    if report.source is not None:
+        from aicr.upgrade.source import source_lines
+
+        lines += ["", "READ FROM THE CLUSTER"]
+        lines += [f"  {name:<12}{cell(value)}" for name, value in source_lines(report.source)]
+        for failure in report.source.failures:
+            lines += wrapped(failure, "    ", first="  ! ")
     if report.note:
         lines += ["", *wrapped(report.note, "  ")]
     if report.rows:

@@ -56,10 +56,9 @@ def why(row: Row, records: Records | None) -> Why:
         return Why(row, f"the replaces block{place} says {row.verdict}", (), ())
     if judgement is None:
         return Why(row, _CHANGES[row.change], (), ())
-    source, target = parse(row.before), parse(row.after)
+    source, target = _version(row.before, records), _version(row.after, records)
     if source is None or target is None:
-        odd = [f'"{v}"' for v in (row.before, row.after) if parse(v) is None]
-        said = f"not SemVer: {', '.join(odd)}"
+        said = _not_comparable(row, records)
         return Why(row, f"rule 1: {said}", [(1, True, said)], ())
     transitions = records.transitions if records is not None else ()
     rules = [
@@ -77,6 +76,18 @@ def why(row: Row, records: Records | None) -> Why:
     return Why(
         row, decided, rules, [(t, _weighed(t, judgement, source, target)) for t in transitions]
     )
+
+
+def _version(text: str, records: Records | None) -> Version | None:
+    return records.version(text) if records is not None else parse(text)
+
+
+def _not_comparable(row: Row, records: Records | None) -> str:
+    odd = [f'"{v}"' for v in (row.before, row.after) if parse(v) is None]
+    if odd or records is None:
+        return f"not SemVer: {', '.join(odd)}"
+    apart = [f'"{v}"' for v in (row.before, row.after) if records.version(v) is None]
+    return f"in none of the lines {records.lines}: {', '.join(apart)}"
 
 
 _CHANGES = {

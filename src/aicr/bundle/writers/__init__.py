@@ -1,7 +1,7 @@
 """One writer a deployer. A writer turns a plan into files and decides nothing.
 
-Each module has ``ENTRYPOINT``, ``USAGE`` (for the bundle's README), ``release_path(release)`` and
-``write(plan, options)``.
+Each module has ``ENTRYPOINT``, ``release_path(release)``, ``write(plan, options)`` and
+``usage(plan, options)``, which is for the bundle's README.
 """
 
 from __future__ import annotations
@@ -16,27 +16,42 @@ if TYPE_CHECKING:
     # Path in the bundle (with "/") -> content, and whether it is a program.
     Files = dict[str, tuple[bytes, bool]]
 
-WRITERS = {"helm": "helm"}
+WRITERS = {
+    "helm": "helm",
+    "helmfile": "helmfile",
+    "argocd": "argocd",
+    "argocd-helm": "argocd_helm",
+    "flux": "flux",
+}
+# Those whose objects name the repository that the bundle is committed to.
+GITOPS = ("argocd", "argocd-helm", "flux")
+
+# Where no repository was named: a host that can never exist, so nothing is applied by accident.
+NO_REPO = "https://git.example.invalid/replace-me.git"
+DEFAULT_REVISION = "main"
 
 
 class Options:
-    """What a writer is told besides the plan: ``kept`` has the operator's own
-    ``cluster-values.yaml`` of each release."""
+    """What a writer is told besides the plan.
 
-    __slots__ = ("kept",)
+    ``kept`` has the operator's own ``cluster-values.yaml`` of each release; ``repo`` and
+    ``revision`` are the Git repository that will hold the bundle, ``has_repo`` whether it was
+    named.
+    """
 
-    def __init__(self, *, kept: Mapping[str, bytes]) -> None:
+    __slots__ = ("has_repo", "kept", "repo", "revision")
+
+    def __init__(self, *, kept: Mapping[str, bytes], repo: str = "", revision: str = "") -> None:
         self.kept = kept
+        self.has_repo = repo != ""
+        self.repo = repo or NO_REPO
+        self.revision = revision or DEFAULT_REVISION
 
 
 def writer(deployer: str) -> ModuleType:
     """The writer of a deployer. Raises INVALID_REQUEST where there is none."""
     if deployer not in WRITERS:
-        known = ", ".join(WRITERS)
-        raise invalid(
-            f"--deployer {deployer}: this version writes bundles for {known} only",
-            hint="deploy with --deployer helm",
-        )
+        raise invalid(f'there is no deployer "{deployer}", expected {", ".join(WRITERS)}')
     from importlib import import_module
 
     return import_module(f"aicr.bundle.writers.{WRITERS[deployer]}")

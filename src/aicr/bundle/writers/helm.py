@@ -5,7 +5,7 @@ Everything that reaches a script was checked before (``aicr.bundle.names``), and
 
 from __future__ import annotations
 
-from aicr.bundle.writers.local import CLUSTER_VALUES, release_files
+from aicr.bundle.writers.local import CLUSTER_VALUES, SCRIPT_HEAD, quoted, release_folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,33 +13,6 @@ if TYPE_CHECKING:
     from aicr.bundle.writers import Files, Options
 
 ENTRYPOINT = "deploy.sh"
-
-USAGE = f"""\
-Needs bash and Helm 3.14 or newer (Helm 4 too), and a kubeconfig that points at the cluster.
-
-```bash
-./deploy.sh
-```
-
-It installs or upgrades the releases in the order of the table, waits for each one, stops at the
-first that fails and names it. It can be run again at any time, and from any directory. Further
-arguments go to every `helm upgrade`: `./deploy.sh --dry-run=server` changes nothing,
-`./deploy.sh --kube-context NAME` picks a cluster. `AICR_HELM_TIMEOUT` (default `15m`) is how long
-it waits for one release. One release alone: `NNN-<release>/install.sh`.
-
-`./undeploy.sh` uninstalls the releases in reverse order. Namespaces, volumes and CRDs stay.
-
-Values of this cluster alone belong into `NNN-<release>/{CLUSTER_VALUES}`, which is read after
-`values.yaml`. What you write there is kept when the bundle is written again.
-"""
-
-_HEAD = """\
-#!/usr/bin/env bash
-# {purpose}
-set -euo pipefail
-
-here="$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)"
-"""
 
 _NEEDS_HELM = """
 if ! command -v helm >/dev/null 2>&1; then
@@ -65,6 +38,29 @@ release() {{
 """
 
 
+def usage(plan: DeploymentPlan, options: Options) -> str:
+    """How the bundle is deployed, for its README."""
+    del plan, options
+    return f"""\
+Needs bash and Helm 3.14 or newer (Helm 4 too), and a kubeconfig that points at the cluster.
+
+```bash
+./deploy.sh
+```
+
+It installs or upgrades the releases in the order of the table, waits for each one, stops at the
+first that fails and names it. It can be run again at any time, and from any directory. Further
+arguments go to every `helm upgrade`: `./deploy.sh --dry-run=server` changes nothing,
+`./deploy.sh --kube-context NAME` picks a cluster. `AICR_HELM_TIMEOUT` (default `15m`) is how long
+it waits for one release. One release alone: `NNN-<release>/install.sh`.
+
+`./undeploy.sh` uninstalls the releases in reverse order. Namespaces, volumes and CRDs stay.
+
+Values of this cluster alone belong into `NNN-<release>/{CLUSTER_VALUES}`, which is read after
+`values.yaml`. What you write there is kept when the bundle is written again.
+"""
+
+
 def release_path(release: PlannedRelease) -> str:
     """Where a release is in the bundle."""
     return release.folder
@@ -76,56 +72,14 @@ def write(plan: DeploymentPlan, options: Options) -> Files:
         "deploy.sh": (_deploy(plan), True),
         "undeploy.sh": (_undeploy(plan), True),
     }
-    for release in plan.releases:
-        for name, data in release_files(release, options).items():
-            files[f"{release.folder}/{name}"] = (data, False)
-        files[f"{release.folder}/install.sh"] = (_install(release), True)
-        if release.chart is not None:
-            files[f"{release.folder}/upstream.env"] = (_upstream(release), False)
-    return files
-
-
-def quoted(text: str) -> str:
-    """``text`` as one word of a shell."""
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-def _install(release: PlannedRelease) -> bytes:
-    name, namespace = quoted(release.name), quoted(release.namespace)
-    purpose = f"Installs or upgrades the release {release.name}. Arguments are passed on to helm."
-    lines = [_HEAD.format(purpose=purpose)]
-    if release.chart is None:
-        lines.append(f'\nexec helm upgrade --install {name} "${{here}}" \\\n')
-    else:
-        lines.append('\n# shellcheck source=/dev/null\n. "${here}/upstream.env"\n')
-        lines.append(f'\nexec helm upgrade --install {name} "${{CHART}}" \\\n')
-        if not release.chart.is_oci:
-            lines.append('  --repo "${REPO}" \\\n')
-        lines.append('  --version "${VERSION}" \\\n')
-    lines.append(f"  --namespace {namespace} --create-namespace \\\n")
-    # The files say all: values that an earlier run was given by hand are not taken over.
-    lines.append('  --reset-values --values "${here}/values.yaml" \\\n')
-    lines.append(f'  --values "${{here}}/{CLUSTER_VALUES}" \\\n')
-    lines.append('  --wait --timeout "${AICR_HELM_TIMEOUT:-15m}" \\\n  "$@"\n')
-    return "".join(lines).encode("utf-8")
-
-
-def _upstream(release: PlannedRelease) -> bytes:
-    chart = release.chart
-    assert chart is not None
-    if chart.is_oci:
-        lines = [f"CHART={quoted(f'{chart.repository}/{chart.name}')}"]
-    else:
-        lines = [f"CHART={quoted(chart.name)}", f"REPO={quoted(chart.repository)}"]
-    lines.append(f"VERSION={quoted(chart.version)}")
-    return ("\n".join(lines) + "\n").encode("utf-8")
+    return files | release_folders(plan, options)
 
 
 def _deploy(plan: DeploymentPlan) -> bytes:
     purpose = "Installs or upgrades every release of this bundle, in order. Can be run again."
     command = 'bash "${here}/${folder}/install.sh" "$@"'
     lines = [
-        _HEAD.format(purpose=purpose),
+        SCRIPT_HEAD.format(purpose=purpose),
         _NEEDS_HELM.format(script="deploy.sh"),
         _RELEASE.format(script="deploy.sh", doing="deploying", command=command),
     ]

@@ -1,4 +1,7 @@
-"""What the folder of a release holds where Helm itself reads it: values, and a generated chart."""
+"""What the folder of a release holds where Helm itself reads it: values, chart, ``install.sh``.
+
+Everything that reaches a script was checked before (``aicr.bundle.names``), and is quoted anyway.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,18 @@ from aicr.documents.emit import yaml_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from aicr.bundle.plan import PlannedRelease
-    from aicr.bundle.writers import Options
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
+    from aicr.bundle.writers import Files, Options
 
 CLUSTER_VALUES = "cluster-values.yaml"
+
+SCRIPT_HEAD = """\
+#!/usr/bin/env bash
+# {purpose}
+set -euo pipefail
+
+here="$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)"
+"""
 
 _COMMENT = """\
 # Values of this cluster for the release {name}, read after values.yaml.
@@ -19,13 +30,15 @@ _COMMENT = """\
 _UNDER = "# They stand under the component's name:  {component}: {{...}}\n"
 
 
-def release_files(release: PlannedRelease, options: Options) -> dict[str, bytes]:
-    """``values.yaml``, ``cluster-values.yaml`` and the generated chart, by path in the folder."""
-    if release.chart is None:
-        files = chart_files(release)
-    else:
-        files = {"values.yaml": yaml_text(release.values).encode("utf-8")}
-    files[CLUSTER_VALUES] = options.kept.get(release.name) or cluster_values(release)
+def release_folders(plan: DeploymentPlan, options: Options) -> Files:
+    """The folders of all releases, by path in the bundle."""
+    files: Files = {}
+    for release in plan.releases:
+        own = chart_files(release) if release.chart is None else _upstream_files(release)
+        own[CLUSTER_VALUES] = options.kept.get(release.name) or cluster_values(release)
+        for name, data in own.items():
+            files[f"{release.folder}/{name}"] = (data, False)
+        files[f"{release.folder}/install.sh"] = (_install(release), True)
     return files
 
 
@@ -41,3 +54,42 @@ def is_written_to(data: bytes) -> bool:
     """Whether somebody wrote values into a ``cluster-values.yaml``."""
     lines = (line.strip() for line in data.splitlines())
     return any(line and not line.startswith(b"#") and line not in (b"---", b"{}") for line in lines)
+
+
+def quoted(text: str) -> str:
+    """``text`` as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _install(release: PlannedRelease) -> bytes:
+    name, namespace = quoted(release.name), quoted(release.namespace)
+    purpose = f"Installs or upgrades the release {release.name}. Arguments are passed on to helm."
+    lines = [SCRIPT_HEAD.format(purpose=purpose)]
+    if release.chart is None:
+        lines.append(f'\nexec helm upgrade --install {name} "${{here}}" \\\n')
+    else:
+        lines.append('\n# shellcheck source=/dev/null\n. "${here}/upstream.env"\n')
+        lines.append(f'\nexec helm upgrade --install {name} "${{CHART}}" \\\n')
+        if not release.chart.is_oci:
+            lines.append('  --repo "${REPO}" \\\n')
+        lines.append('  --version "${VERSION}" \\\n')
+    lines.append(f"  --namespace {namespace} --create-namespace \\\n")
+    # The files say all: values that an earlier run was given by hand are not taken over.
+    lines.append('  --reset-values --values "${here}/values.yaml" \\\n')
+    lines.append(f'  --values "${{here}}/{CLUSTER_VALUES}" \\\n')
+    lines.append('  --wait --timeout "${AICR_HELM_TIMEOUT:-15m}" \\\n  "$@"\n')
+    return "".join(lines).encode("utf-8")
+
+
+def _upstream_files(release: PlannedRelease) -> dict[str, bytes]:
+    chart = release.chart
+    assert chart is not None
+    if chart.is_oci:
+        lines = [f"CHART={quoted(f'{chart.repository}/{chart.name}')}"]
+    else:
+        lines = [f"CHART={quoted(chart.name)}", f"REPO={quoted(chart.repository)}"]
+    lines.append(f"VERSION={quoted(chart.version)}")
+    return {
+        "values.yaml": yaml_text(release.values).encode("utf-8"),
+        "upstream.env": ("\n".join(lines) + "\n").encode("utf-8"),
+    }

@@ -1,0 +1,132 @@
+"""How Argo CD applies a plan through a chart of Applications, a template a release.
+
+The chart's ``values.yaml`` has each release's values under its name. Where the bundle itself is
+kept (``repoURL``) is said when the chart is installed.
+"""
+
+from __future__ import annotations
+
+from aicr.bundle.charts import GENERATED_BY, chart_files, chart_version
+from aicr.bundle.writers.applications import NAMESPACE, WAVES, application, chart_source
+from aicr.documents.emit import json_text, yaml_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
+    from aicr.bundle.writers import Files, Options
+
+ENTRYPOINT = "Chart.yaml"
+CHART_NAME = "aicr-bundle"
+
+# The generated charts are for Argo CD, not part of this one.
+_IGNORED = b"[0-9]*/\n*.md\nrecipe.yaml\nbundle-info.yaml\nchecksums.txt\n"
+_REPO = "{{ .Values.repoURL | quote }}"
+_REVISION = "{{ .Values.targetRevision | quote }}"
+
+
+def usage(plan: DeploymentPlan, options: Options) -> str:
+    """How the bundle is deployed, for its README."""
+    del options
+    flags = ""
+    where = "This folder is a chart; no copy of it in a repository is needed."
+    if any(release.chart is None for release in plan.releases):
+        flags = " \\\n  --set repoURL=https://git.example/bundles.git --set targetRevision=main"
+        where = (
+            "This folder is a chart. Commit its content to the root of a Git repository, from\n"
+            "which Argo CD reads the generated charts, and say which one it is:"
+        )
+    return f"""\
+Needs Argo CD 2.8 or newer in the namespace `{NAMESPACE}`.
+{where}
+
+```bash
+helm upgrade --install {CHART_NAME} . --namespace {NAMESPACE}{flags}
+```
+
+`values.yaml` has the values of each release under the release's name; `--values FILE` changes them
+for one cluster.
+
+{WAVES}"""
+
+
+def release_path(release: PlannedRelease) -> str:
+    """Where a release is in the bundle."""
+    return f"templates/{release.name}.yaml"
+
+
+def write(plan: DeploymentPlan, options: Options) -> Files:
+    """The files of the deployer, by path in the bundle."""
+    files: Files = {
+        ENTRYPOINT: (yaml_text(_chart()).encode("utf-8"), False),
+        "values.yaml": (yaml_text(_values(plan, options)).encode("utf-8"), False),
+        "values.schema.json": (json_text(_schema(plan)).encode("utf-8"), False),
+        ".helmignore": (_IGNORED, False),
+    }
+    for release in plan.releases:
+        files[release_path(release)] = (_template(release), False)
+        if release.chart is None:
+            for name, data in chart_files(release).items():
+                files[f"{release.folder}/{name}"] = (data, False)
+    return files
+
+
+def _chart() -> dict[str, object]:
+    version = chart_version()
+    return {
+        "apiVersion": "v2",
+        "name": CHART_NAME,
+        "description": "Argo CD Applications of a bundle",
+        "type": "application",
+        "version": version,
+        "appVersion": version,
+        "annotations": {GENERATED_BY: f"aicr {version}"},
+    }
+
+
+def _values(plan: DeploymentPlan, options: Options) -> dict[str, object]:
+    values: dict[str, object] = {}
+    if options.has_repo:
+        values["repoURL"] = options.repo
+    values["targetRevision"] = options.revision
+    return values | {release.name: release.values for release in plan.releases}
+
+
+def _schema(plan: DeploymentPlan) -> dict[str, object]:
+    text = {"type": "string", "minLength": 1}
+    properties: dict[str, object] = {
+        "repoURL": {**text, "description": "The Git repository that has this bundle at its root"},
+        "targetRevision": {**text, "description": "Branch, tag or commit of that repository"},
+        "global": {"type": "object"},
+    }
+    properties |= {release.name: {"type": "object"} for release in plan.releases}
+    needs_repo = any(release.chart is None for release in plan.releases)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["repoURL", "targetRevision"] if needs_repo else ["targetRevision"],
+        "properties": properties,
+    }
+
+
+def _template(release: PlannedRelease) -> bytes:
+    document = application(release)
+    spec = document["spec"]
+    assert isinstance(spec, dict)
+    if release.chart is None:
+        source: dict[str, object] = {"path": release.folder}
+        placed = [f"    repoURL: {_REPO}\n", f"    targetRevision: {_REVISION}\n"]
+    else:
+        source = chart_source(release)
+        placed = []
+    # The name was checked: in the template it is a plain word in quotes.
+    values = f'{{{{ toYaml (index .Values "{release.name}") | nindent 8 }}}}'
+    spec["source"] = source | {"helm": {"releaseName": release.name}}
+    text = yaml_text(document).rstrip("\n").split("\n")
+    at = text.index("  source:") + 1
+    lines = [line + "\n" for line in text]
+    helm = lines.index("    helm:\n", at) + 2
+    # As text and not as an object: an applied object loses the nulls that switch off defaults.
+    lines[helm:helm] = [f"      values: |-{values}\n"]
+    lines[at:at] = placed
+    return "".join(lines).encode("utf-8")

@@ -1,0 +1,1 @@
+"""NVCF: upgrade prerequisites and recovery for self-managed fleets."""

@@ -1,0 +1,7 @@
+"""Doubles of a cluster, filled from recordings of a real one."""
+
+from __future__ import annotations
+
+from kube_double_fixtures import bare, connect, double, no_cluster_of_the_user, patience
+
+__all__ = ["bare", "connect", "double", "no_cluster_of_the_user", "patience"]
