@@ -18,6 +18,7 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/aicr records lint
 
 # In the demo's environment, with the test dependencies beside it: that is where imports cost most.
 bench: $(DEMO_VENV)/ready

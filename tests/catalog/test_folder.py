@@ -18,11 +18,9 @@ from small_catalog import SmallCatalog, helm, overlay_file, simple
 
 
 def refused(root: Path, *, flag: str = "catalog", allow_unknown: bool = False) -> str:
+    catalog, data = (str(root), None) if flag == "catalog" else (None, str(root))
     with pytest.raises(AicrError) as caught:
-        if flag == "catalog":
-            open_catalog(catalog=str(root), allow_unknown=allow_unknown)
-        else:
-            open_catalog(data=str(root), allow_unknown=allow_unknown)
+        open_catalog(catalog, data, allow_unknown=allow_unknown)
     assert caught.value.code == INVALID_REQUEST
     return caught.value.message
 

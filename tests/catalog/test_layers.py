@@ -25,8 +25,16 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallCatalog:
     catalog.mixin("m", componentRefs=[{"name": "b"}])
     catalog.add("components/a/values.yaml", "from: shipped\n")
     catalog.add("components/a/manifests/x.yaml", "{{ shipped }}")
-    catalog.add("releases.yaml", {"kind": "ReleaseHistory", "releases": [
-        {"name": "v1", "pins": {"a": "1.0", "b": "1.0"}}, {"name": "v2", "pins": {"a": "2.0"}}]})
+    catalog.add(
+        "releases.yaml",
+        {
+            "kind": "ReleaseHistory",
+            "releases": [
+                {"name": "v1", "pins": {"a": "1.0", "b": "1.0"}},
+                {"name": "v2", "pins": {"a": "2.0"}},
+            ],
+        },
+    )
     monkeypatch.setattr(aicr.catalog.open, "SHIPPED_DATA", str(catalog.write(tmp_path / "shipped")))
     monkeypatch.setattr(aicr.catalog.open, "SHIPPED_COMPILED", str(tmp_path / "none.json"))
     return catalog
@@ -73,8 +81,16 @@ def test_a_release_replaces_whole_and_new_ones_follow(
     shipped: SmallCatalog, tmp_path: Path
 ) -> None:
     data = SmallCatalog()
-    data.add("releases.yaml", {"kind": "ReleaseHistory", "releases": [
-        {"name": "v1", "pins": {"a": "1.1"}}, {"name": "v3", "pins": {"a": "3.0"}}]})
+    data.add(
+        "releases.yaml",
+        {
+            "kind": "ReleaseHistory",
+            "releases": [
+                {"name": "v1", "pins": {"a": "1.1"}},
+                {"name": "v3", "pins": {"a": "3.0"}},
+            ],
+        },
+    )
     catalog = over(tmp_path, data)
     assert [(one.name, dict(one.pins)) for one in catalog.releases] == [
         ("v1", {"a": ["1.1"]}),
@@ -127,8 +143,10 @@ def test_two_of_one_name_in_one_folder(tmp_path: Path, folder: str, kind: str) -
 
 def test_overlays_and_mixins_are_found_in_subfolders_by_their_own_name(tmp_path: Path) -> None:
     files = simple({"name": "a"})
-    files.add("overlays/deep/er/any-file.yml", overlay_file("gke", criteria={"service": "gke"},
-                                                            mixins=["m"]))
+    files.add(
+        "overlays/deep/er/any-file.yml",
+        overlay_file("gke", criteria={"service": "gke"}, mixins=["m"]),
+    )
     files.add("mixins/deep/file.yaml", mixin_file("m", componentRefs=[{"name": "b"}]))
     recipe = resolve(files.open(tmp_path / "c"), Criteria(service="gke"))
     assert recipe.applied_overlays == ["base", "gke"]

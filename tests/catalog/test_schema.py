@@ -266,8 +266,8 @@ def test_registry_kinds_and_versions() -> None:
 def test_releases_keep_their_order_and_versions_as_written() -> None:
     problems = Problems()
     releases = read_releases(
-        read_yaml(RELEASES + "  - {name: v2, pins: {a: 1.20}}\n  - {name: v1, pins: {a: [1.10, x]}}\n"
-                  "  - {name: v3}\n", "f"),
+        read_yaml(RELEASES + "  - {name: v2, pins: {a: 1.20}}\n"
+                  "  - {name: v1, pins: {a: [1.10, x]}}\n  - {name: v3}\n", "f"),
         "f",
         problems,
     )  # fmt: skip

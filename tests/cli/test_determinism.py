@@ -29,7 +29,7 @@ SURROUNDINGS = [
         ["recipe", "--service", "eks", "--catalog", "catalog"],
         ["recipe", "--service", "eks", "--catalog", "catalog", "-t", "json"],
         ["recipe", "--service", "eks", "--catalog", "catalog", "-t", "table"],
-        ["recipe", "list"],
+        ["recipe", "list", "--catalog", "catalog"],
         ["recipe", "--service", "eks", "--accelerator", "h100", "--intent", "training"],
     ],
     ids=" ".join,

@@ -30,9 +30,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("verb", sorted(VERBS))
-def test_every_verb_has_help_with_examples(
-    verb: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_verb_has_help_with_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*verb.split(), "--help"]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""

@@ -79,9 +79,7 @@ def test_a_table_cannot_be_forged(tmp_path: Path) -> None:
         (["--os", "rhel"], ["honours os=rhel: it requires service (valid: eks)"]),
     ],
 )  # fmt: skip
-def test_criteria_that_do_not_resolve(
-    small: Path, arguments: list[str], parts: list[str]
-) -> None:
+def test_criteria_that_do_not_resolve(small: Path, arguments: list[str], parts: list[str]) -> None:
     assert_fails(run_aicr("recipe", *arguments, "--catalog", small), 2, *parts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kube_commands import aicr
 from kube_double_fixtures import bare, connect, double, no_cluster_of_the_user, patience
 
-__all__ = ["bare", "connect", "double", "no_cluster_of_the_user", "patience"]
+__all__ = ["aicr", "bare", "connect", "double", "no_cluster_of_the_user", "patience"]

@@ -53,9 +53,7 @@ def test_every_known_value_is_admitted(catalog: Catalog) -> None:
 def test_an_unknown_value_lists_the_valid_ones_and_the_closest(catalog: Catalog) -> None:
     error = refusal(catalog, {"service": "ekss"})
     valid = sorted([*KNOWN["service"], "mycloud"])
-    assert error.message == (
-        f'service "ekss" is not known; valid are {", ".join(valid)}, or any'
-    )
+    assert error.message == (f'service "ekss" is not known; valid are {", ".join(valid)}, or any')
     assert error.hint == 'did you mean "eks"?'
     assert error.details == {"dimension": "service", "value": "ekss", "valid": valid}
     assert refusal(catalog, {"os": "zzz"}).hint == ""

@@ -45,22 +45,22 @@ def test_a_version_is_text_as_written() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (component("version: [1]"), "r.yaml:5: componentRefs[0].version: expected text, found a "
-         "list"),
-        (component("version: {a: 1}"), "r.yaml:5: componentRefs[0].version: expected text, found "
-         "a map"),
-        (component("overrides: {enabled: 'false'}"), "r.yaml:5: componentRefs[0].overrides: "
-         'enabled: expected true or false, found the text "false"'),
-        (component("overrides: {enabled: 0}"), "r.yaml:5: componentRefs[0].overrides: enabled: "
-         "expected true or false, found the number 0"),
-        (component("overrides: [1]"), "r.yaml:5: componentRefs[0].overrides: expected a map, "
-         "found a list"),
-        (component("type: Docker"), 'r.yaml:5: componentRefs[0].type: expected Helm or Kustomize, '
-         'found "Docker"'),
-        (component("install: maybe"), "r.yaml:5: componentRefs[0].install: expected true or "
-         'false, found the text "maybe"'),
-        (HEAD + "componentRefs:\n  - name: a\n  - name: b\n  - name: a\n", "r.yaml:6: "
-         'componentRefs[2].name: the component "a" is there twice (first on line 4)'),
+        (component("version: [1]"), ("r.yaml:5: componentRefs[0].version: expected text, found a "
+         "list")),
+        (component("version: {a: 1}"), ("r.yaml:5: componentRefs[0].version: expected text, found "
+         "a map")),
+        (component("overrides: {enabled: 'false'}"), ("r.yaml:5: componentRefs[0].overrides: "
+         'enabled: expected true or false, found the text "false"')),
+        (component("overrides: {enabled: 0}"), ("r.yaml:5: componentRefs[0].overrides: enabled: "
+         "expected true or false, found the number 0")),
+        (component("overrides: [1]"), ("r.yaml:5: componentRefs[0].overrides: expected a map, "
+         "found a list")),
+        (component("type: Docker"), ('r.yaml:5: componentRefs[0].type: expected Helm or Kustomize, '
+         'found "Docker"')),
+        (component("install: maybe"), ("r.yaml:5: componentRefs[0].install: expected true or "
+         'false, found the text "maybe"')),
+        (HEAD + "componentRefs:\n  - name: a\n  - name: b\n  - name: a\n", ("r.yaml:6: "
+         'componentRefs[2].name: the component "a" is there twice (first on line 4)')),
         (HEAD + "componentRefs:\n  - version: 1\n", "r.yaml:4: componentRefs[0].name: is missing"),
         (HEAD, "r.yaml:1: componentRefs: the recipe has no components"),
         (HEAD + "componentRefs: []", "r.yaml:3: componentRefs: the recipe has no components"),
@@ -108,7 +108,8 @@ def test_hostile_documents_are_refused() -> None:
 def test_what_another_edition_writes_besides_is_a_warning() -> None:
     warnings: list[Problem] = []
     recipe = read_recipe(
-        GOOD + "    newField: 1\nmetadata: {newer: 1}\nextra: 2\ncriteria: {service: new, region: x}",
+        GOOD
+        + "    newField: 1\nmetadata: {newer: 1}\nextra: 2\ncriteria: {service: new, region: x}",
         "r.yaml",
         on_warning=warnings.append,
     )

@@ -1,4 +1,4 @@
-"""Matching and coverage: which overlays apply, and what is said where a criterion is not honoured."""
+"""Matching and coverage: which overlays apply, and what is said of what is not honoured."""
 
 from __future__ import annotations
 
@@ -126,14 +126,13 @@ def test_further_criteria_would_make_it_resolvable() -> None:
         "no recipe for service=eks, platform=kubeflow honours platform=kubeflow: it requires os "
         "(valid: rhel, ubuntu), or accelerator and intent (valid: h100+training)"
     )
-    (uncovered,) = error.details["uncovered"]  # type: ignore[misc, attr-defined]
-    assert uncovered == {
+    assert error.details["uncovered"] == [{
         "dimension": "platform",
         "requestedValue": "kubeflow",
         "validCompletions": [
             {"os": "rhel"}, {"os": "ubuntu"}, {"accelerator": "h100", "intent": "training"},
         ],
-    }  # fmt: skip
+    }]  # fmt: skip
 
 
 def test_coverage_needs_the_exact_value_and_an_ancestor_is_enough() -> None:
@@ -173,6 +172,4 @@ def test_completions_are_those_that_cover_everything_and_the_smallest_ones(case:
             assert not set(completion) & set(query)
             assert set(completion) <= set(WORDS)
             assert oracle.is_covered(described, {**query, **completion})
-            assert not any(
-                other.items() < completion.items() for other in one["validCompletions"]
-            )
+            assert not any(other.items() < completion.items() for other in one["validCompletions"])

@@ -64,9 +64,10 @@ def test_other_lists_replace_when_they_are_not_empty() -> None:
     resources = [{"kind": "Pod", "name": "p"}]
     assert merged({"patches": ["x", "y"]}, {"patches": ["z"]})["patches"] == ["z"]
     assert merged({"patches": ["x"]}, {"patches": []})["patches"] == ["x"]
-    assert merged({"expectedResources": resources}, {"expectedResources": []})[
-        "expectedResources"
-    ] == resources
+    assert (
+        merged({"expectedResources": resources}, {"expectedResources": []})["expectedResources"]
+        == resources
+    )
 
 
 def test_cleanup_is_never_cleared() -> None:
@@ -96,8 +97,14 @@ def test_overrides_merge_deeply_and_a_null_stays(
 
 def test_a_constraint_of_the_same_name_replaces_and_they_come_sorted() -> None:
     files = SmallCatalog().registry(helm("a"))
-    files.overlay("base", componentRefs=[{"name": "a"}], constraints=[
-        {"name": "z", "value": "1.20", "severity": "error"}, {"name": "b", "value": "1"}])
+    files.overlay(
+        "base",
+        componentRefs=[{"name": "a"}],
+        constraints=[
+            {"name": "z", "value": "1.20", "severity": "error"},
+            {"name": "b", "value": "1"},
+        ],
+    )
     files.overlay("x", criteria={"service": "eks"}, constraints=[{"name": "z", "value": "2"}])
     values: Any = recipe_values(resolve(files.in_memory(), EKS))
     assert values["constraints"] == [{"name": "b", "value": "1"}, {"name": "z", "value": "2"}]
@@ -105,11 +112,20 @@ def test_a_constraint_of_the_same_name_replaces_and_they_come_sorted() -> None:
 
 def test_a_validation_phase_replaces_whole() -> None:
     files = SmallCatalog().registry(helm("a"))
-    files.overlay("base", componentRefs=[{"name": "a"}], validation={
-        "readiness": {"timeout": "5m", "checks": ["x"]}, "performance": {"checks": ["p"]}})
+    files.overlay(
+        "base",
+        componentRefs=[{"name": "a"}],
+        validation={
+            "readiness": {"timeout": "5m", "checks": ["x"]},
+            "performance": {"checks": ["p"]},
+        },
+    )
     files.overlay("x", criteria={"service": "eks"}, validation={"readiness": {"checks": ["y"]}})
     values: Any = recipe_values(resolve(files.in_memory(), EKS))
-    assert values["validation"] == {"readiness": {"checks": ["y"]}, "performance": {"checks": ["p"]}}
+    assert values["validation"] == {
+        "readiness": {"checks": ["y"]},
+        "performance": {"checks": ["p"]},
+    }
 
 
 def test_defaults_fill_what_is_empty() -> None:
@@ -120,7 +136,9 @@ def test_defaults_fill_what_is_empty() -> None:
     own = {"namespace": "n", "chart": "r/c", "source": "s", "version": "v"}
     assert merged(own) == {"name": "a", "type": "Helm", **own}
     assert merged({}, entry={"manifestFiles": ["x"]})["manifestFiles"] == ["x"]
-    assert merged({"manifestFiles": ["y"]}, entry={"manifestFiles": ["x"]})["manifestFiles"] == ["y"]
+    assert merged({"manifestFiles": ["y"]}, entry={"manifestFiles": ["x"]})["manifestFiles"] == [
+        "y"
+    ]
 
 
 def test_the_repository_prefix_ends_at_the_last_slash() -> None:
@@ -191,14 +209,14 @@ def test_a_mixin_that_several_overlays_name_merges_once() -> None:
     ("mixins", "expected"),
     [
         ({"m": {"componentRefs": [{"name": "a"}]}},
-         'mixins/m.yaml: the mixin "m" brings the component "a", which overlays/base.yaml brings '
-         "already"),
+         ('mixins/m.yaml: the mixin "m" brings the component "a", which overlays/base.yaml brings '
+         "already")),
         ({"m": {"constraints": [{"name": "k", "value": "1"}]}},
-         'mixins/m.yaml: the mixin "m" brings the constraint "k", which overlays/base.yaml brings '
-         "already"),
+         ('mixins/m.yaml: the mixin "m" brings the constraint "k", which overlays/base.yaml brings '
+         "already")),
         ({"m": {"componentRefs": [{"name": "b"}]}, "n": {"componentRefs": [{"name": "b"}]}},
-         'mixins/n.yaml: the mixin "n" brings the component "b", which mixins/m.yaml brings '
-         "already"),
+         ('mixins/n.yaml: the mixin "n" brings the component "b", which mixins/m.yaml brings '
+         "already")),
     ],
 )  # fmt: skip
 def test_a_conflict_names_both_files(mixins: dict[str, Any], expected: str) -> None:

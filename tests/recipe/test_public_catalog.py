@@ -59,7 +59,9 @@ def test_overlays_constraints_components_and_order(
 @pytest.mark.parametrize("index", range(33))
 def test_values(catalog: Catalog, expected: list[dict[str, Any]], index: int) -> None:
     case = expected[index]
-    found = {ref.name: component_values(catalog, ref) for ref in recipe_of(catalog, case).components}
+    found = {
+        ref.name: component_values(catalog, ref) for ref in recipe_of(catalog, case).components
+    }
     assert found == case["values"]
 
 

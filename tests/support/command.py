@@ -28,9 +28,7 @@ def run_aicr(
     )
 
 
-def assert_fails(
-    done: subprocess.CompletedProcess[str], code: int, *parts: str
-) -> None:
+def assert_fails(done: subprocess.CompletedProcess[str], code: int, *parts: str) -> None:
     """The command failed with this exit code and one error message that has these parts."""
     assert done.returncode == code, done.stderr
     assert done.stdout == ""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import socket
 import ssl
 import threading
@@ -16,44 +15,23 @@ import time
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import yaml
 
 from kube_double_discovery import discovery
 from kube_double_faults import Answer, Cut, Drop, Fault, Faults, Hang, Run, Slow
+from kube_double_kinds import Kind, Object, StatusError, not_found
 from kube_double_rbac import ADMINS, Attempt, User, check
-from kube_double_store import Kind, Object, StatusError, Store, not_found
+from kube_double_request import Request, resource_at
+from kube_double_store import Store
 from kube_double_tls import Authority
 
 MAX_BODY = 3_145_728
 ADMIN_TOKEN = "admin-token"
 PLAIN = "text/plain; charset=utf-8"
-_NAMESPACED = re.compile(r"/namespaces/([^/]+)/([^/]+)(?:/([^/]+))?(?:/([^/]+))?(/.*)?")
-_PLAIN = re.compile(r"/([^/]+)(?:/([^/]+))?(?:/([^/]+))?(/.*)?")
 _METADATA_ONLY = "as=PartialObjectMetadataList"
-
-
-class Request(NamedTuple):
-    """A request as the server saw it; ``verb`` is "" for what is no resource."""
-
-    method: str
-    path: str
-    query: Mapping[str, str]
-    verb: str
-    kind: Kind | None
-    namespace: str
-    name: str
-    subresource: str
-    rest: str
-    user: User | None
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def resource(self) -> str:
-        return self.kind.plural if self.kind is not None else ""
 
 
 Subresource = Callable[["Exchange", Object], None]
@@ -213,7 +191,7 @@ class Exchange(BaseHTTPRequestHandler):
     def _parse(self, body: bytes) -> Request:
         url = urlsplit(self.path)
         query = {key: values[-1] for key, values in parse_qs(url.query).items()}
-        kind, namespace, name, subresource, rest = self._resource(unquote(url.path))
+        kind, namespace, name, subresource, rest = resource_at(self.double.store, unquote(url.path))
         verb = ""
         if kind is not None:
             one = bool(name)
@@ -238,25 +216,6 @@ class Exchange(BaseHTTPRequestHandler):
             dict(self.headers.items()),
             body,
         )
-
-    def _resource(self, path: str) -> tuple[Kind | None, str, str, str, str]:
-        parts = path.split("/")
-        if path.startswith("/api/v1/"):
-            group, below = "", path[len("/api/v1") :]
-        elif path.startswith("/apis/") and len(parts) > 4:
-            group, below = parts[2], path[len("/".join(parts[:4])) :]
-        else:
-            return None, "", "", "", ""
-        found = _NAMESPACED.fullmatch(below)
-        if found and (group, found[2]) in self.double.store.kinds:
-            kind = self.double.store.kind(group, found[2])
-            return kind, found[1], found[3] or "", found[4] or "", found[5] or ""
-        found = _PLAIN.fullmatch(below)
-        if found and (group, found[1]) in self.double.store.kinds:
-            kind = self.double.store.kind(group, found[1])
-            namespace = found[2] or "" if kind.kind == "Namespace" else ""
-            return kind, namespace, found[2] or "", found[3] or "", found[4] or ""
-        return None, "", "", "", ""
 
     def _user(self) -> User | None:
         """Who asks; None where the credentials are no good."""
@@ -289,11 +248,14 @@ class Exchange(BaseHTTPRequestHandler):
         check(
             store, request.user, Attempt(request.verb, kind, namespace, name, request.subresource)
         )
+        if not kind.namespaced:
+            namespace = ""
         if request.subresource:
             answer = self.double.subresources.get((kind.plural, request.subresource))
             if answer is None:
                 raise not_found(kind, name)
-            answer(self, store.get(kind, namespace, name))
+            pod = name.partition(":")[0] if request.subresource == "proxy" else name
+            answer(self, store.get(kind, namespace, pod))
         elif request.verb == "get":
             self.send_json(200, _whole(kind, store.get(kind, namespace, name)))
         elif request.verb == "list":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kube_double_store import Kind, Object, Store
+from kube_double_kinds import Kind, Object
+from kube_double_store import Store
 
 VERSION = {
     "major": "1",

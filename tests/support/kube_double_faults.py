@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from kube_double import Request
+    from kube_double_request import Request
 
 
 class Answer(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kube_double_store import RBAC, Kind, StatusError, Store, details
+from kube_double_kinds import RBAC, Kind, StatusError, details
+from kube_double_store import Store
 
 ADMINS = "system:masters"
 

@@ -9,17 +9,23 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import re
 import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-Object = dict[str, Any]
+from kube_double_kinds import (
+    BUILT_IN,
+    Kind,
+    Object,
+    StatusError,
+    details,
+    immutable,
+    not_found,
+    validate,
+)
+from kube_double_selectors import fields_match, labels_match
 
-MAX_CONFIG_MAP = 1_048_576
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 _TOO_OLD = (
     "The provided continue parameter is too old to display a consistent list result. You can start "
     "a new list without the continue parameter, or use the continue token in this response to "
@@ -27,77 +33,6 @@ _TOO_OLD = (
     "inconsistent list - objects that were created, modified, or deleted between the time the "
     "first chunk was returned and now may show up in the list."
 )
-
-
-class Kind(NamedTuple):
-    """A resource of the API."""
-
-    group: str
-    version: str
-    plural: str
-    kind: str
-    namespaced: bool = True
-
-    @property
-    def api_version(self) -> str:
-        return f"{self.group}/{self.version}" if self.group else self.version
-
-    @property
-    def qualified(self) -> str:
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def custom(self) -> bool:
-        return "." in self.group and not self.group.endswith(".k8s.io")
-
-
-RBAC = "rbac.authorization.k8s.io"
-BUILT_IN = (
-    Kind("", "v1", "configmaps", "ConfigMap"),
-    Kind("", "v1", "events", "Event"),
-    Kind("", "v1", "namespaces", "Namespace", False),
-    Kind("", "v1", "nodes", "Node", False),
-    Kind("", "v1", "pods", "Pod"),
-    Kind("", "v1", "secrets", "Secret"),
-    Kind("", "v1", "serviceaccounts", "ServiceAccount"),
-    Kind("", "v1", "services", "Service"),
-    Kind(
-        "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", False
-    ),
-    Kind("apps", "v1", "daemonsets", "DaemonSet"),
-    Kind("apps", "v1", "deployments", "Deployment"),
-    Kind("apps", "v1", "statefulsets", "StatefulSet"),
-    Kind(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", False),
-    Kind(RBAC, "v1", "clusterroles", "ClusterRole", False),
-    Kind(RBAC, "v1", "rolebindings", "RoleBinding"),
-    Kind(RBAC, "v1", "roles", "Role"),
-)  # fmt: skip
-
-
-class StatusError(Exception):
-    """A refusal, as the Status that says so."""
-
-    def __init__(
-        self,
-        code: int,
-        reason: str,
-        message: str,
-        details: Object | None = None,
-        metadata: Object | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.code = code
-        self.body: Object = {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": metadata or {},
-            "status": "Failure",
-            "message": message,
-            "reason": reason,
-        }
-        if details:
-            self.body["details"] = details
-        self.body["code"] = code
 
 
 class Page(NamedTuple):
@@ -114,7 +49,7 @@ class Store:
         self.changed = threading.Condition()
         self.compacted = 0
         self._objects: dict[Kind, dict[str, Object]] = {}
-        self._states: dict[int, dict[str, Object]] = {}
+        self._states: dict[tuple[Kind, int], dict[str, Object]] = {}
         self._events: list[tuple[int, Kind, str, Object]] = []
 
     def kind(self, group: str, plural: str) -> Kind:
@@ -185,15 +120,15 @@ class Store:
                 for key, item in sorted(state.items())
                 if key >= start
                 and (not namespace or item["metadata"].get("namespace") == namespace)
-                and _labels_match(labels, item["metadata"].get("labels") or {})
-                and _fields_match(fields, item)
+                and labels_match(labels, item["metadata"].get("labels") or {})
+                and fields_match(fields, item)
             ]
             metadata: Object = {"resourceVersion": str(revision)}
             if kind.custom:
                 metadata["continue"] = ""
             page = matching[:limit] if limit else matching
             if len(page) < len(matching):
-                self._states.setdefault(revision, dict(state))
+                self._states.setdefault((kind, revision), dict(state))
                 metadata["continue"] = _token(revision, page[-1][0] + "\0")
                 if not labels and not fields:
                     metadata["remainingItemCount"] = len(matching) - len(page)
@@ -245,7 +180,7 @@ class Store:
                     meta[field] = old["metadata"][field]
             validate(kind, item)
             if old.get("immutable"):
-                raise _immutable(kind, name)
+                raise immutable(kind, name)
             if item == old:
                 return old
             self.revision += 1
@@ -291,8 +226,8 @@ class Store:
                 of == kind
                 and revision > after
                 and (not namespace or item["metadata"].get("namespace") == namespace)
-                and _labels_match(labels, item["metadata"].get("labels") or {})
-                and _fields_match(fields, item)
+                and labels_match(labels, item["metadata"].get("labels") or {})
+                and fields_match(fields, item)
             ):
                 yield revision, what, item
 
@@ -319,79 +254,9 @@ class Store:
             ) from None
         if revision == -1:
             return now, self.revision, start
-        if revision not in self._states:
+        if (kind, revision) not in self._states:
             raise StatusError(410, "Expired", _TOO_OLD, metadata={"continue": _token(-1, start)})
-        return self._states[revision], revision, start
-
-
-def details(kind: Kind, name: str = "") -> Object:
-    found: Object = {}
-    if name:
-        found["name"] = name
-    if kind.group:
-        found["group"] = kind.group
-    found["kind"] = kind.plural
-    return found
-
-
-def not_found(kind: Kind, name: str) -> StatusError:
-    return StatusError(404, "NotFound", f'{kind.qualified} "{name}" not found', details(kind, name))
-
-
-def validate(kind: Kind, item: Object) -> None:
-    """Refuse what a real server refuses, of what this project may send."""
-    name = item["metadata"].get("name", "")
-    if not _NAME.fullmatch(name):
-        rule = (
-            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
-            "'-' or '.', and must start and end with an alphanumeric character (e.g. "
-            "'example.com', regex used for validation is "
-            "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-        )
-        message = f'Invalid value: "{name}": {rule}'
-        raise _refused(kind, name, "FieldValueInvalid", message, "metadata.name")
-    if kind.kind != "ConfigMap":
-        return
-    data = item.get("data") or {}
-    for key in data:
-        if not _KEY.fullmatch(key):
-            rule = (
-                "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-                "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-                "'[-._a-zA-Z0-9]+')"
-            )
-            message = f'Invalid value: "{key}": {rule}'
-            raise _refused(kind, name, "FieldValueInvalid", message, f"data[{key}]")
-    if sum(len(value.encode()) for value in data.values()) > MAX_CONFIG_MAP:
-        message = f"Too long: may not be more than {MAX_CONFIG_MAP} bytes"
-        raise _refused(kind, name, "FieldValueTooLong", message, "[]")
-
-
-def _refused(kind: Kind, name: str, reason: str, message: str, field: str) -> StatusError:
-    return StatusError(
-        422,
-        "Invalid",
-        f'{kind.kind} "{name}" is invalid: {field}: {message}',
-        {
-            "name": name,
-            "kind": kind.kind,
-            "causes": [{"reason": reason, "message": message, "field": field}],
-        },
-    )
-
-
-def _immutable(kind: Kind, name: str) -> StatusError:
-    message = "Forbidden: field is immutable when `immutable` is set"
-    causes = [
-        {"reason": "FieldValueForbidden", "message": message, "field": field}
-        for field in ("immutable", "data")
-    ]
-    return StatusError(
-        422,
-        "Invalid",
-        f'{kind.kind} "{name}" is invalid: [immutable: {message}, data: {message}]',
-        {"name": name, "kind": kind.kind, "causes": causes},
-    )
+        return self._states[kind, revision], revision, start
 
 
 def _key(namespace: str, name: str) -> str:
@@ -403,39 +268,3 @@ def _token(revision: int, start: str) -> str:
         {"v": "meta.k8s.io/v1", "rv": revision, "start": start}, separators=(",", ":")
     )
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
-
-
-def _labels_match(selector: str, labels: Mapping[str, str]) -> bool:
-    return all(_one_label(part.strip(), labels) for part in _parts(selector))
-
-
-def _parts(selector: str) -> list[str]:
-    """The requirements of a selector; a comma inside brackets separates values."""
-    return [part for part in re.split(r",(?![^()]*\))", selector) if part.strip()]
-
-
-def _one_label(text: str, labels: Mapping[str, str]) -> bool:
-    found = re.fullmatch(r"(\S+)\s+(in|notin)\s*\(([^)]*)\)", text)
-    if found:
-        values = [value.strip() for value in found[3].split(",")]
-        inside = labels.get(found[1]) in values
-        return inside if found[2] == "in" else not inside
-    if "!=" in text:
-        key, _, value = text.partition("!=")
-        return labels.get(key) != value
-    if "=" in text:
-        key, _, value = text.partition("=")
-        return labels.get(key) == value.lstrip("=")
-    return text[1:] not in labels if text.startswith("!") else text in labels
-
-
-def _fields_match(selector: str, item: Mapping[str, Any]) -> bool:
-    for part in _parts(selector):
-        negated = "!=" in part
-        path, _, wanted = part.partition("!=" if negated else "=")
-        value: Any = item
-        for word in path.split("."):
-            value = value.get(word, "") if isinstance(value, dict) else ""
-        if (str(value) == wanted.lstrip("=")) == negated:
-            return False
-    return True

@@ -21,9 +21,7 @@ class RefusedError(Exception):
 class Described:
     """A catalog as plain dicts: registry entries, specs of overlays and mixins, values files."""
 
-    def __init__(
-        self, registry: Values, overlays: Values, mixins: Values, files: Values
-    ) -> None:
+    def __init__(self, registry: Values, overlays: Values, mixins: Values, files: Values) -> None:
         self.registry = registry
         self.overlays = overlays
         self.mixins = mixins

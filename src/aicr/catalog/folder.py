@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 REGISTRY = "registry.yaml"
 RELEASES = "releases.yaml"
 ALLOWLIST = "records-allowlist.yaml"
-_FOLDERS = ("overlays", "mixins", "components")
+TOP_FILES = (REGISTRY, RELEASES, ALLOWLIST)
+FOLDERS = ("overlays", "mixins", "components")
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
@@ -119,11 +120,10 @@ def read_files(root: str, label: str) -> list[tuple[str, bytes]]:
 def list_files(root: str, label: str) -> list[str]:
     """The catalog files below ``root``, sorted; links that lead out of it are an error."""
     inside = os.path.realpath(root).rstrip(os.sep) + os.sep
-    tops = (REGISTRY, RELEASES, ALLOWLIST)
-    found = [name for name in tops if os.path.isfile(os.path.join(root, name))]
-    for name in (*found, *_FOLDERS):
+    found = [name for name in TOP_FILES if os.path.isfile(os.path.join(root, name))]
+    for name in (*found, *FOLDERS):
         _stays_inside(inside, os.path.join(root, name), f"{label}/{name}" if label else name)
-    for folder in _FOLDERS:
+    for folder in FOLDERS:
         pending = [folder]
         while pending:
             current = pending.pop()

@@ -20,10 +20,17 @@ VERBS = {
     "query": ("query", "print one value of a recipe"),
     "diff": ("diff", "what differs between two recipes or bundles"),
     "upgrade-check": ("upgrade_check", "is the move from what is deployed safe?"),
+    "upgrade-plan": ("upgrade_plan", "by which hops to get from what is deployed to a target"),
+    "fleet check": ("fleet_check", "is the move safe, for many clusters at once?"),
+    "records graph": ("records_graph", "the recorded ways of a component"),
     "bundle": ("bundle", "write what the deployer applies"),
     "inventory": ("inventory", "what is installed in a cluster"),
     "drift": ("drift", "where a cluster differs from its recipe"),
     "snapshot": ("snapshot", "what the API tells of a cluster"),
+    "records lint": ("records_lint", "are the transition records well-formed and complete?"),
+    "records coverage": ("records_coverage", "which moves between releases have a verdict"),
+    "records show": ("records_show", "the records of a component, as an operator reads them"),
+    "records new": ("records_new", "a skeleton for the record of a move"),
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 
@@ -79,6 +86,13 @@ def _find(arguments: list[str]) -> str:
         verb = " ".join(arguments[:words])
         if verb in VERBS:
             return verb
+    below = [verb for verb in VERBS if verb.startswith(f"{arguments[0]} ")]
+    if below:
+        raise AicrError(
+            "INVALID_REQUEST",
+            f'"{" ".join(arguments[:2])}" is no command of aicr',
+            hint="there are: " + ", ".join(f"aicr {verb}" for verb in below),
+        )
     from difflib import get_close_matches
 
     near = get_close_matches(arguments[0], list(VERBS), 1)

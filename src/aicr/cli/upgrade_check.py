@@ -5,24 +5,20 @@ from __future__ import annotations
 from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
 from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
 from aicr.cli.output import warn, write
-from aicr.errors import AicrError, invalid, not_found
+from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
+from aicr.errors import not_found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from aicr.artifact.read import Artifact
-    from aicr.catalog.layers import Catalog
     from aicr.cluster.connection import Connection
-    from aicr.recipe.model import Recipe
     from aicr.upgrade.check import AtRisk, Report
     from aicr.upgrade.rows import Row
-    from aicr.upgrade.sides import Side
 
 _ENDINGS = {"table": "txt", "markdown": "md"}
 FORMATS = ("table", "json", "yaml", "markdown")
-ONE_ARTIFACT = "--from and --to name one artifact, so there is nothing to compare."
 
 _EPILOG = """\
 Examples:
@@ -135,10 +131,10 @@ def _report(args: argparse.Namespace) -> Report:
     before = open_artifact(args.before, "--from", cluster)
     after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
     catalog = open_catalog_of(args)
-    old = _side(before)
-    if after is not None and _are_one(before, after):
+    old = side_of(before)
+    if after is not None and are_one(before, after):
         return Report(args.before, args.after, (), note=ONE_ARTIFACT, warnings=[ONE_ARTIFACT])
-    new = _side(after) if after is not None else _resolved_again(old, catalog)
+    new = side_of(after) if after is not None else resolved_again(old, catalog)
     return check(
         old,
         new,
@@ -156,7 +152,7 @@ def _report_from_cluster(args: argparse.Namespace) -> Report:
     from aicr.upgrade.sides import choose_deployer
 
     require(args)
-    new = _side(open_artifact(args.after, "--to", cluster_of(args)))
+    new = side_of(open_artifact(args.after, "--to", cluster_of(args)))
     deployer, _ = choose_deployer(args.deployer, new, new)
     catalog = open_catalog_of(args)
     old, source, connection = side(args, new, catalog, deployer)
@@ -179,60 +175,6 @@ def _look(
         return scan(rows, lambda: connection or connect(args, "upgrade-check"))
 
     return look
-
-
-def _side(artifact: Artifact) -> Side:
-    from aicr.recipe.document import recipe_from
-    from aicr.upgrade.sides import Side
-
-    recipe = recipe_from(
-        artifact.document, artifact.where, on_warning=lambda problem: warn(str(problem))
-    )
-    if artifact.kind != "bundle":
-        return Side(artifact.location, recipe)
-    from aicr.artifact.values import bundle_values
-
-    values, missing = bundle_values(artifact)
-    return Side(
-        artifact.location,
-        recipe,
-        is_bundle=True,
-        deployer=artifact.deployer,
-        values=values,
-        values_missing=missing,
-    )
-
-
-def _are_one(before: Artifact, after: Artifact) -> bool:
-    if "cm://" in (before.location[:5], after.location[:5]):
-        return before.location == after.location
-    from os.path import samefile
-
-    return before.kind == after.kind and samefile(before.where, after.where)
-
-
-def _resolved_again(old: Side, catalog: Catalog) -> Side:
-    """What the criteria of the old side resolve to now."""
-    from aicr.recipe.resolve import resolve
-    from aicr.upgrade.sides import Side
-
-    hint = "pass --to with the recipe or bundle that you intend to move to"
-    criteria = old.recipe.criteria
-    if not criteria.stated():
-        raise invalid(
-            f"--from {old.label} states no criteria, so it cannot be resolved again", hint=hint
-        )
-    try:
-        recipe: Recipe = resolve(catalog, criteria)
-    except AicrError as error:
-        raise AicrError(
-            error.code,
-            f"the criteria of --from {old.label} ({criteria}) no longer resolve on the current "
-            f"catalog: {error.message}",
-            hint=hint,
-            details=error.details,
-        ) from None
-    return Side(f"the current catalog ({criteria})", recipe)
 
 
 def _rendered(report: Report, form: str) -> str:

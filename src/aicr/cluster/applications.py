@@ -53,7 +53,6 @@ class Application:
         "name",
         "namespace",
         "phase",
-        "release",
         "since",
         "stored_in",
         "sync",
@@ -67,7 +66,6 @@ class Application:
         *,
         stored_in: str,
         namespace: str,
-        release: str,
         local: bool,
         target: str,
         wanted: Sequence[Source],
@@ -81,7 +79,6 @@ class Application:
         self.name = name
         self.stored_in = stored_in
         self.namespace = namespace
-        self.release = release
         self.local = local
         self.target = target
         self.wanted = wanted
@@ -106,16 +103,11 @@ class Applications:
         self.served = served
 
 
-class _Helm(wire.Struct):
-    releaseName: str = ""
-
-
 class _Source(wire.Struct):
     repoURL: str = ""
     chart: str = ""
     path: str = ""
     targetRevision: str = ""
-    helm: _Helm | None = None
 
 
 class _Destination(wire.Struct):
@@ -262,12 +254,10 @@ def _application(
     local = local or _same_server(server, LOCAL_SERVER) or _same_server(server, connection.server)
     last = max(status.history or (), key=lambda entry: entry.id, default=None)
     wanted = _sources(spec.source, spec.sources)
-    names = [one.helm.releaseName for one in wanted if one.helm is not None]
     return Application(
         item.metadata.name,
         stored_in=namespace,
         namespace=destination.namespace,
-        release=next(filter(None, names), item.metadata.name),
         local=local,
         target=destination.name or destination.server,
         wanted=[_source(one) for one in wanted],

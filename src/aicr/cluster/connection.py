@@ -11,7 +11,7 @@ import random
 import time
 
 from aicr import __version__
-from aicr.cluster.credentials import IN_CLUSTER, MISSING, Access, find_place
+from aicr.cluster.credentials import MISSING, Access, find_place
 from aicr.cluster.failures import Permission, broken, failure, too_slow
 from aicr.errors import UNAVAILABLE, AicrError, invalid
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse
 
-USER_AGENT = f"aicr/{__version__} (kubernetes, read-only)"
+USER_AGENT = f"aicr/{__version__}"
 JSON = "application/json"
 _RETRIED = frozenset((429, 500, 502, 503, 504))
 _CHUNK = 256 * 1024
 
 
 class Patience:
-    """How long one request may take, and how often a read is tried."""
+    """How long one request may take, how often a read is tried, and how much may come at once."""
 
-    __slots__ = ("connect", "largest", "longest_wait", "request", "sleep", "tries", "wait")
+    __slots__ = ("connect", "largest", "longest_wait", "page", "request", "sleep", "tries", "wait")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Patience:
         connect: float = 10.0,
         request: float = 60.0,
         largest: int = 64 * 1024 * 1024,
+        page: int = 250,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.tries = tries
@@ -49,6 +50,7 @@ class Patience:
         self.connect = connect
         self.request = request
         self.largest = largest
+        self.page = page
         self.sleep = sleep
 
     def pause(self, attempt: int, asked: str | None) -> float | None:
@@ -96,10 +98,6 @@ class Connection:
                 f"the kubeconfig says insecure-skip-tls-verify: nobody checks that {self.server} "
                 "is who it says"
             )
-
-    @property
-    def in_cluster(self) -> bool:
-        return self.context == IN_CLUSTER and not self._place.files
 
     @property
     def time(self) -> str:

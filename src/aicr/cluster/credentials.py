@@ -225,6 +225,8 @@ def _configuration(place: Place) -> Any:
                 f"{_shown(place)}: the entries of context {place.context} cannot be used "
                 f"({type(error).__name__})"
             ) from None
+    if place.cluster.get("proxy-url"):  # passed over by older editions of the client
+        configuration.proxy = place.cluster["proxy-url"]
     given = any(configuration.api_key.get(key) for key in _TOKEN_KEYS) or configuration.cert_file
     if "exec" in place.user and not given:
         raise _no_credentials(place, overheard.said)

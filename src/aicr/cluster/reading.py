@@ -27,13 +27,15 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound="Reader")
 
-PAGE = 250
 _MOST_PAGES = 20_000
 METADATA_ONLY = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{JSON}"
 
 
 class List:
-    """Which objects: of ``resource``, everywhere or in one namespace, chosen by ``labels``."""
+    """Which objects: of ``resource``, everywhere or in one namespace, chosen by ``labels``.
+
+    ``limit`` is for objects of which fewer than usual should come in one page.
+    """
 
     __slots__ = ("accept", "group", "labels", "limit", "namespace", "resource", "version")
 
@@ -46,7 +48,7 @@ class List:
         namespace: str = "",
         labels: str = "",
         accept: str = JSON,
-        limit: int = PAGE,
+        limit: int = 0,
     ) -> None:
         self.resource = resource
         self.group = group
@@ -99,7 +101,8 @@ def read_list(connection: Connection, wanted: List, fresh: Callable[[], R]) -> R
 
 
 def _pages(connection: Connection, wanted: List, reader: Reader) -> None:
-    query = {"limit": str(wanted.limit)}
+    page = connection.patience.page
+    query = {"limit": str(min(wanted.limit or page, page))}
     if wanted.labels:
         query["labelSelector"] = wanted.labels
     seen: set[str] = set()

@@ -11,7 +11,7 @@ from aicr.errors import UNAVAILABLE, AicrError, invalid
 try:
     from msgspec import DecodeError as DecodeError
     from msgspec import Struct as Struct
-    from msgspec import field
+    from msgspec import field as field
     from msgspec.json import Decoder as Decoder
     from msgspec.json import encode as _encode
 except ModuleNotFoundError:

@@ -6,6 +6,10 @@ from aicr.documents.nodes import Map, Node, Scalar, Seq, kind_of
 from aicr.documents.scalars import native, plain
 from aicr.errors import AicrError, invalid
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 class Problem:
     """One thing wrong in a document: where, in which field, and what to write instead."""
@@ -154,17 +158,15 @@ class Fields:
             return None
         return Fields(node, self.where, self._path(key), self.problems)
 
-    def items(self, key: str) -> list[Fields]:
-        """The maps of the list below ``key``; [] where it is absent."""
-        found: list[Fields] = []
+    def items(self, key: str) -> Iterator[Fields]:
+        """The maps of the list below ``key``, one at a time; none where it is absent."""
         sequence = self.sequence(key)
         for index, node in enumerate(sequence):
             at = f"{self._path(key)}[{index}]"
             if isinstance(node, Map):
-                found.append(Fields(node, self.where, at, self.problems))
+                yield Fields(node, self.where, at, self.problems)
             else:
                 self._report(at, sequence.lines[index], f"expected a map, found {kind_of(node)}")
-        return found
 
     def free(self, key: str) -> object:
         """Native values of a free-form field; None where it is absent."""

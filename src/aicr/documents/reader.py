@@ -104,6 +104,7 @@ class _Composer:
         # Of each anchor: what it names, of how many nodes that is, and how deeply they nest.
         self._anchors: dict[str, tuple[Node, int, int]] = {}
         self._open: set[str] = set()
+        self._keys: dict[str, str] = {}
 
     def documents(self) -> list[Node]:
         found: list[Node] = []
@@ -244,7 +245,7 @@ class _Composer:
         if key in container:
             first = container.lines[key]
             raise self._error(event, f'the key "{key}" is there twice (first on line {first})')
-        return key
+        return self._keys.setdefault(key, key)  # a large document repeats a few keys
 
     def _alias(self, event: Any, depth: int) -> tuple[Node, int]:
         """What an alias inside ``depth`` collections stands for, and how deeply that nests."""

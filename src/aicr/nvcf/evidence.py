@@ -11,10 +11,8 @@ One command writes at a time; another one gets the same record to read (``writab
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 import threading
 import time
 
@@ -22,14 +20,20 @@ from aicr.documents.digest import sha256_hex
 from aicr.errors import CONFLICT, AicrError, invalid
 from aicr.nvcf import clock
 from aicr.nvcf.evidence_chain import MANIFEST, Entry, Verdict, line_of, verify
+from aicr.nvcf.evidence_files import (
+    check_private,
+    lock_folder,
+    sync_files,
+    unwritable,
+    write_all,
+    write_once,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 WINDOW = 1000
-_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,200}")
-_FEW = 16
 _LOOKS = 20
 
 
@@ -96,7 +100,7 @@ class Record:
             "sha256": digest,
         }
         with self._guard:
-            _write_once(self.path, file, data)
+            write_once(self.path, file, data)
             self._waiting.append((file, said))
             if len(self._waiting) >= WINDOW:
                 self._flush()
@@ -166,10 +170,10 @@ class Record:
         waiting, self._waiting = self._waiting, []
         files = [name for name, _ in waiting if name]
         try:
-            _sync(self.path, files)
+            sync_files(self.path, files)
             self._append([said for _, said in waiting])
         except OSError as error:
-            raise _unwritable(self.path, error) from None
+            raise unwritable(self.path, error) from None
 
     def _append(self, said: Sequence[dict[str, object]]) -> None:
         lines: list[bytes] = []
@@ -182,7 +186,7 @@ class Record:
             os.path.join(self.path, MANIFEST), os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW
         )
         try:
-            _write_all(handle, b"".join(lines))
+            write_all(handle, b"".join(lines))
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -204,8 +208,8 @@ def create_record(path: str, control_plane: str) -> Record:
     except OSError as error:
         if made:
             os.rmdir(path)
-        raise _unwritable(path, error) from None
-    lock = _lock(path)
+        raise unwritable(path, error) from None
+    lock = lock_folder(path)
     if lock < 0:
         raise AicrError(CONFLICT, f"{path}: another command is writing there")
     record = Record(path, control_plane, lock=lock, entries=(), last="")
@@ -214,7 +218,7 @@ def create_record(path: str, control_plane: str) -> Record:
         os.close(handle)
         record._append([head_of(control_plane)])
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
     record._closed_at = 0
     return record
 
@@ -224,8 +228,8 @@ def append_record(path: str, control_plane: str) -> Record:
 
     Where another command is writing it, the record is not ``writable``. Raises INVALID_REQUEST.
     """
-    _check_private(path)
-    lock = _lock(path)
+    check_private(path)
+    lock = lock_folder(path)
     try:
         verdict = _verified(path, being_written=lock < 0)
         if not verdict.intact:
@@ -296,115 +300,3 @@ def _verified(path: str, *, being_written: bool) -> Verdict:
                 return verdict
         time.sleep(0.05)
     return verdict
-
-
-def _check_private(path: str) -> None:
-    try:
-        found = os.lstat(path)
-    except OSError as error:
-        raise invalid(f"{path}: {error.strerror or error}") from None
-    if stat.S_ISLNK(found.st_mode):
-        raise invalid(f"{path}: is a link; a record folder must not be one")
-    if not stat.S_ISDIR(found.st_mode):
-        raise invalid(f"{path}: is no folder")
-    if found.st_uid != os.geteuid():
-        raise invalid(f"{path}: belongs to the user {found.st_uid}, not to you")
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        raise invalid(
-            f"{path}: others may look into it (mode {stat.S_IMODE(found.st_mode):04o}), 0700 was "
-            "expected",
-            hint="it may have been read or changed; pass a new folder with --record",
-        )
-
-
-def _lock(path: str) -> int:
-    """The folder's lock as a handle; -1 where another command has it."""
-    import fcntl
-
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            return -1
-        raise invalid(
-            f"{path}: this file system has no locks ({error.strerror}), so that two commands could "
-            "write one record",
-            hint="pass a folder on a local disk with --record",
-        ) from None
-    return handle
-
-
-def _write_once(root: str, file: str, data: bytes) -> None:
-    parts = file.split("/")
-    if not all(_PART.fullmatch(part) for part in parts) or file == MANIFEST:
-        raise invalid(f'{root}: "{file}" is no name for a file of a record')
-    try:
-        folder = root
-        for part in parts[:-1]:
-            folder = os.path.join(folder, part)
-            try:
-                os.mkdir(folder, 0o700)
-            except FileExistsError:
-                if not stat.S_ISDIR(os.lstat(folder).st_mode):
-                    raise
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        handle = os.open(os.path.join(folder, parts[-1]), flags, 0o600)
-        try:
-            _write_all(handle, data)
-        finally:
-            os.close(handle)
-    except FileExistsError:
-        raise AicrError(
-            CONFLICT, f"{root}/{file}: is there already, and is never changed"
-        ) from None
-    except OSError as error:
-        raise _unwritable(f"{root}/{file}", error) from None
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
-
-
-def _sync(root: str, files: Sequence[str]) -> None:
-    """Force the files and the names of their folders to disk: a few one by one, many at once."""
-    if not files:
-        return
-    if len(files) > _FEW and _sync_file_system(root):
-        return
-    folders = {root}
-    for file in files:
-        path = os.path.join(root, *file.split("/"))
-        folders.add(os.path.dirname(path))
-        _fsync(path)
-    for folder in folders:
-        _fsync(folder)
-
-
-def _sync_file_system(root: str) -> bool:
-    try:
-        import ctypes
-
-        sync = ctypes.CDLL(None, use_errno=True).syncfs
-    except (ImportError, OSError, AttributeError):
-        return False
-    handle = os.open(root, os.O_RDONLY)
-    try:
-        return int(sync(handle)) == 0
-    finally:
-        os.close(handle)
-
-
-def _fsync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _unwritable(path: str, error: OSError) -> AicrError:
-    return invalid(f"{path}: cannot be written: {error.strerror or error}")

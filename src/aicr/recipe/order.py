@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
+from bisect import insort
 
 from aicr.errors import invalid
 
@@ -35,16 +35,15 @@ def deployment_order(components: Sequence[ComponentRef]) -> list[str]:
         waiting[name] = len(dependencies)
         for dependency in dependencies:
             needed_by.setdefault(dependency, []).append(name)
-    ready = [name for name, count in waiting.items() if count == 0]
-    heapify(ready)
+    ready = sorted(name for name, count in waiting.items() if count == 0)
     order: list[str] = []
     while ready:
-        name = heappop(ready)
+        name = ready.pop(0)
         order.append(name)
         for dependent in needed_by.get(name, ()):
             waiting[dependent] -= 1
             if waiting[dependent] == 0:
-                heappush(ready, dependent)
+                insort(ready, dependent)
     if len(order) < len(enabled):
         raise invalid(f"components that wait for each other: {_cycle(enabled, set(order))}")
     return order

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aicr.catalog.layers import Catalog
     from aicr.catalog.model import Release
     from aicr.upgrade.inventory import Identity
+    from aicr.upgrade.judging import Judging
     from aicr.upgrade.model import Records, Replacement
     from aicr.upgrade.sides import Side
     from aicr.upgrade.source import SourceBlock
@@ -129,8 +130,10 @@ def check(
     allow_different_criteria: bool = False,
     source: SourceBlock | None = None,
     look: Callable[[Sequence[Row]], AtRisk] | None = None,
+    judging: Judging | None = None,
 ) -> Report:
     """The report for a move from ``old`` to ``new``; ``look`` finds what is at risk by the rows.
+    ``judging`` judges them where equal moves of many clusters are judged once.
 
     Raises INVALID_REQUEST where the two are different clusters, where deployers contradict, where
     steps are needed for an unknown deployer, and where a record does not load.
@@ -143,8 +146,12 @@ def check(
     after = _table(new, names[1] if names else None)
     if old.recipe.inventory is not None:
         before = _as_pinned(before, after)
-    rules = Rules(load_records(catalog, records_needed(before, after)), catalog.releases)
-    rows = compare(before, after, rules, deployer=deployer, with_names=names is not None)
+    if judging is None:
+        rules = Rules(load_records(catalog, records_needed(before, after)), catalog.releases)
+        rows = compare(before, after, rules, deployer=deployer, with_names=names is not None)
+    else:
+        rules = judging.rules
+        rows = judging.rows(before, after, deployer, with_names=names is not None)
     return Report(
         old.label,
         new.label,
@@ -226,7 +233,7 @@ def compare(
                         identity_changes=changes,
                     )
                 )
-    _require_deployer(rows, deployer)
+    require_deployer(rows, deployer)
     return rows
 
 
@@ -262,7 +269,7 @@ def _replacements(
     return joined, outdone
 
 
-def _require_deployer(rows: Iterable[Row], deployer: str) -> None:
+def require_deployer(rows: Iterable[Row], deployer: str) -> None:
     if deployer:
         return
     with_steps = [row.component for row in rows if row.step_groups]

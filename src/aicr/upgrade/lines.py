@@ -64,7 +64,7 @@ class Lines:
         so that what lies between two lines is not taken for a version.
         """
         written = parse_range(text)
-        bounds = [(operator, self._bound(text, version)) for operator, version in written.bounds]
+        bounds = [(op, self._bound(text, op, version)) for op, version in written.bounds]
         interval = Interval(
             *next(((v, op != ">") for op, v in bounds if op not in ("<", "<=")), (None, True)),
             *next(((v, op != "<") for op, v in bounds if op not in (">", ">=")), (None, True)),
@@ -79,8 +79,12 @@ class Lines:
     def __str__(self) -> str:
         return ", then ".join(map(str, self.lines))
 
-    def _bound(self, text: str, version: Version) -> Version:
+    def _bound(self, text: str, operator: str, version: Version) -> Version:
         placed = self.place(version)
+        if placed is None and operator == "<":
+            # Where a line ends is the natural end of a range in it.
+            ends = (span.high for span in self.spans if not span.high_inclusive)
+            placed = next((high for high in ends if high is not None and _same(high, version)), None)
         if placed is None:
             raise RangeError(
                 f"{text!r}: {version} is in none of the lines: {self}; "
@@ -93,20 +97,24 @@ class Lines:
         high, high_inclusive = interval.high, interval.high_inclusive
         if low is None:
             low, low_inclusive = self.spans[0].low, self.spans[0].low_inclusive
-        elif not low_inclusive and low.line < len(self.spans):
-            if not self.spans[low.line - 1].contains(low.successor):
-                following = self.spans[low.line]
-                low, low_inclusive = following.low, following.low_inclusive
-        if high is not None and not high_inclusive and high.line > 1:
-            if high.key == self.spans[high.line - 1].first.key:
-                before = self.spans[high.line - 2]
-                high, high_inclusive = before.high, before.high_inclusive
+        elif not low_inclusive and low.line < len(self.spans) and self._is_last(low):
+            following = self.spans[low.line]
+            low, low_inclusive = following.low, following.low_inclusive
+        if high is not None and not high_inclusive and high.line > 1 and self._is_first(high):
+            before = self.spans[high.line - 2]
+            high, high_inclusive = before.high, before.high_inclusive
         return Interval(low, low_inclusive, high, high_inclusive)
+
+    def _is_first(self, version: Version) -> bool:
+        return version.key == self.spans[version.line - 1].first.key
+
+    def _is_last(self, version: Version) -> bool:
+        return not self.spans[version.line - 1].contains(version.successor)
 
 
 def read_lines(fields: Fields) -> Lines | None:
     """What a record file's ``lines`` says; None where it says nothing, or has problems."""
-    items = fields.items("lines")
+    items = list(fields.items("lines"))
     if not fields.has("lines"):
         return None
     before = len(fields.problems.errors)
@@ -152,6 +160,10 @@ def _read_line(item: Fields, *, oldest: bool, newest: bool) -> Line | None:
     if interval.high is None and not newest:
         item.problem(f'"{text}" has no upper bound; only the newest line may lack it', "versions")
     return Line(name, versions)
+
+
+def _same(placed: Version, version: Version) -> bool:
+    return placed.key[1:] == version.key[1:]
 
 
 def _in_line(interval: Interval, number: int) -> Interval:

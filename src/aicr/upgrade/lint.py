@@ -83,7 +83,9 @@ def read_all(catalog: Catalog) -> tuple[dict[str, Reading], list[Violation]]:
         path = entry.upgrades_file
         if not path:
             if isinstance(entry.raw.get("upgrades"), Map):
-                violations.append(_at(entry, f"{name}.upgrades has no file", "name one, or drop it"))
+                violations.append(
+                    _at(entry, f"{name}.upgrades has no file", "name one, or drop it")
+                )
             continue
         if not catalog.has(path):
             violations.append(
@@ -136,7 +138,7 @@ def _replaces(records: Records, catalog: Catalog) -> list[Violation]:
     known = name in catalog.registry or any(name in release.pins for release in catalog.releases)
     if known and name != records.component:
         return []
-    what = "is the component itself" if name == records.component else "is in no registry or release"
+    what = "is the component itself" if known else "is in no registry and no release"
     return [
         Violation(
             block.file,

@@ -23,6 +23,11 @@ def markdown_text(report: Report) -> str:
     lines = ["# Upgrade check", ""]
     about = [("From", report.before), ("To", report.after), ("Deployer", report.deployer)]
     lines += [f"- {name}: {escaped(value)}" for name, value in about if value]
+    if report.source is not None:
+        from aicr.upgrade.source import source_lines
+
+        lines += [f"- {name.capitalize()}: {escaped(x)}" for name, x in source_lines(report.source)]
+        lines += ["", *(f"**{escaped(one)}**" for one in report.source.failures)]
     if report.note:
         lines += ["", escaped(report.note)]
     if report.rows:
@@ -60,7 +65,7 @@ def _details(row: Row, deployer: str) -> list[str]:
     lines = [f"## {escaped(heading(row))}"]
     for text in (row.summary, row.explanation):
         if text:
-            lines += ["", *_paragraphs(text, "")]
+            lines += ["", *paragraphs(text, "")]
     if row.identity_changes:
         lines += ["", "**Moved**", ""]
         lines += [f"- {escaped(change_text(change))}" for change in row.identity_changes]
@@ -68,25 +73,25 @@ def _details(row: Row, deployer: str) -> list[str]:
         if hops:
             lines += ["", f"**{title}**", "", *(f"1. {escaped(hop_text(hop))}" for hop in hops)]
     if row.precondition:
-        lines += ["", "**Precondition**", "", *_paragraphs(row.precondition, "")]
+        lines += ["", "**Precondition**", "", *paragraphs(row.precondition, "")]
     if row.steps:
         lines += ["", f"**Steps** (deployer: {escaped(deployer)})", ""]
         for number, step in enumerate(row.steps, 1):
             lead = f"{number}. "
             indent = " " * len(lead)
-            lines += [f"{lead}**{escaped(step.id)}**", "", *_paragraphs(step.description, indent)]
+            lines += [f"{lead}**{escaped(step.id)}**", "", *paragraphs(step.description, indent)]
             if step.reason:
-                lines += ["", *_paragraphs(f"Why: {step.reason}", indent)]
+                lines += ["", *paragraphs(f"Why: {step.reason}", indent)]
     if row.reversible is not None:
         said = "yes" if row.reversible else "no"
         notes = f": {row.reversible_notes}" if row.reversible_notes else ""
-        lines += ["", "**Reversible**", "", *_paragraphs(said + notes, "")]
+        lines += ["", "**Reversible**", "", *paragraphs(said + notes, "")]
     if row.references:
         lines += ["", "**References**", "", *(f"- {escaped(ref)}" for ref in row.references)]
     return lines
 
 
-def _paragraphs(text: str, indent: str) -> list[str]:
+def paragraphs(text: str, indent: str) -> list[str]:
     """The author's lines; a run of indented ones, which may be commands, as a code block."""
     lines: list[str] = []
     code: list[str] = []

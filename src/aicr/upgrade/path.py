@@ -1,4 +1,5 @@
-"""Which recorded stops lead from one version to another, and how far they lead where none does.
+"""Which recorded stops lead from one version to another, and how far they lead where none does;
+and which releases of the whole stack do so for all components together.
 
 A move that answers ``safe`` or ``manual`` by itself can be walked (``Judgement.walkable``, asked
 by ``Walks.leads`` alone). Stops are the versions that an inclusive bound of a record names, and
@@ -12,8 +13,8 @@ from bisect import bisect_left, bisect_right
 
 from aicr.upgrade.chains import HOP, MANUAL_HOP, UNPINNED_STOP, best_chains, best_hop
 from aicr.upgrade.match import Judge
-from aicr.upgrade.model import BLOCKED, MANUAL
-from aicr.versions.semver import without_v
+from aicr.upgrade.model import BLOCKED, MANUAL, SAFE
+from aicr.versions.semver import same, without_v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,6 +136,24 @@ class Walks:
         found = self._judge.judge(source, target)
         return found if found.walkable else None
 
+    def open(self, before: str, after: str, *, moved: bool = False) -> bool:
+        """Whether a component as written here can go there in one go, or stays as it is; one
+        whose identity moves with it cannot by a ``safe``, which speaks of versions alone."""
+        if same(before, after):
+            return not moved
+        source, target = self._judge.version(before), self._judge.version(after)
+        found = self.leads(source, target) if source is not None and target is not None else None
+        return found is not None and not (moved and found.verdict == SAFE)
+
+    def ends_by_hand(self, before: str, after: str) -> bool:
+        """Whether some chain to the target ends with a ``manual`` hop."""
+        source, target = self._judge.version(before), self._judge.version(after)
+        if source is None or target is None or target.key <= source.key:
+            return False
+        _, high = self._between(source, target)
+        starts = [source, *(self._stops[i].version for i in self._reached(source) if i < high)]
+        return any(self._judge.judge(start, target).verdict == MANUAL for start in starts)
+
     def ways(self, source: Version, target: Version) -> Ways:
         """How to go on where the move is blocked; all empty for any other move, and where the
         move's own record says how."""
@@ -150,19 +169,20 @@ class Walks:
             return Ways(path, land_at=path[0].to)
         to_furthest = self._hops(chains.to_furthest, source, None)
         if not to_furthest:
-            return Ways(by_hand=self._by_hand_from(source, target))
+            index = chains.first_by_hand
+            return Ways(by_hand=self._stops[index].spelled_for(source) if index >= 0 else "")
         return Ways(
             land_at=to_furthest[0].to if chains.by_hand else "",
             furthest=to_furthest[-1].to,
             to_furthest=to_furthest,
         )
 
-    def _by_hand_from(self, source: Version, target: Version) -> str:
-        low, high = self._between(source, target)
-        for stop in reversed(self._stops[low:high]):
-            if self._judge.judge(source, stop.version).by_hand:
-                return stop.spelled_for(source)
-        return ""
+    def _by_hand_from(self, source: Version, low: int, high: int) -> int:
+        """The highest stop that a blocked record has steps for, -1 where there is none."""
+        for index in range(high - 1, low - 1, -1):
+            if self._judge.judge(source, self._stops[index].version).by_hand:
+                return index
+        return -1
 
     def _place(self, version: Version) -> int:
         at = bisect_left(self._points, version.key)
@@ -196,7 +216,8 @@ class Walks:
             return _Chains([*path[:-1], _TARGET], (), by_hand=False)
         reached = [i for i in self._reached(source) if i < high]
         if not reached:
-            return _Chains((), (), by_hand=False)
+            first = self._by_hand_from(source, low, high)
+            return _Chains((), (), by_hand=False, first_by_hand=first)
         by_hand = [i for i in reached if self._judge.judge(self._stops[i].version, target).by_hand]
         goal = (by_hand or reached)[-1]
         to_furthest = self._chain(source, low, goal, self._stops[goal].version)
@@ -248,9 +269,10 @@ class Walks:
         return row
 
     def _weights_from(self, source: Version) -> list[int]:
-        return [
+        above = bisect_right(self._stops, source.key, key=lambda s: s.version.key)
+        return [0] * above + [
             weight + (0 if stop.release else UNPINNED_STOP) if weight else 0
-            for stop in self._stops
+            for stop in self._stops[above:]
             for weight in (self._weight(source, stop.version),)
         ]
 
@@ -266,9 +288,90 @@ class Walks:
 class _Chains:
     """What a search found, by indexes of stops."""
 
-    __slots__ = ("by_hand", "path", "to_furthest")
+    __slots__ = ("by_hand", "first_by_hand", "path", "to_furthest")
 
-    def __init__(self, path: Sequence[int], to_furthest: Sequence[int], *, by_hand: bool) -> None:
+    def __init__(
+        self,
+        path: Sequence[int],
+        to_furthest: Sequence[int],
+        *,
+        by_hand: bool,
+        first_by_hand: int = -1,
+    ) -> None:
+        self.first_by_hand = first_by_hand
         self.path = path
         self.to_furthest = to_furthest
         self.by_hand = by_hand
+
+
+class Leg:
+    """One component of a joint walk: its version at each node, "" where a node does not ship it.
+
+    The first node is what runs, the last one what is wanted; ``moved`` where the identity moves
+    with the last move.
+    """
+
+    __slots__ = ("_known", "component", "moved", "versions", "walks")
+
+    def __init__(
+        self, component: str, walks: Walks, versions: Sequence[str], *, moved: bool = False
+    ) -> None:
+        self.component = component
+        self.walks = walks
+        self.versions = versions
+        self.moved = moved
+        self._known: dict[tuple[str, str, bool], bool] = {}
+
+    def open(self, start: int, end: int) -> bool:
+        """Whether the component can go from one node to another."""
+        before, after = self.versions[start], self.versions[end]
+        moved = self.moved and end == len(self.versions) - 1
+        if 0 < end < len(self.versions) - 1 and not after:
+            return False
+        place = (before, after, moved)
+        known = self._known.get(place)
+        if known is None:
+            known = self._known[place] = self.walks.open(before, after, moved=moved)
+        return known
+
+
+class JointWalk:
+    """The nodes of the best walk, the last one included; else the newest node that can be reached
+    and, for each later one, the first component by name that closes the way to it."""
+
+    __slots__ = ("closed", "nodes", "reached")
+
+    def __init__(
+        self, nodes: Sequence[int], reached: int = 0, closed: Sequence[tuple[int, str]] = ()
+    ) -> None:
+        self.nodes = nodes
+        self.reached = reached
+        self.closed = closed
+
+
+def joint_walk(legs: Iterable[Leg], goal: int) -> JointWalk:
+    """The walk over ascending nodes, from 0 to ``goal``, that all legs can make together: the
+    fewest hops, then the higher first differing node."""
+    ordered = sorted(legs, key=lambda leg: leg.component)
+
+    def can_go(start: int, end: int) -> bool:
+        return all(leg.open(start, end) for leg in ordered)
+
+    following, _ = best_chains(
+        goal, lambda i: [HOP if can_go(i, j) else 0 for j in range(i + 1, goal + 1)]
+    )
+    if following[0] >= 0:
+        nodes = [following[0]]
+        while nodes[-1] != goal:
+            nodes.append(following[nodes[-1]])
+        return JointWalk(nodes)
+    reached = [0]
+    for node in range(1, goal):
+        if any(can_go(before, node) for before in reached):
+            reached.append(node)
+    newest = reached[-1]
+    closed = [
+        (node, next(leg.component for leg in ordered if not leg.open(newest, node)))
+        for node in range(newest + 1, goal + 1)
+    ]
+    return JointWalk((), newest, closed)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aicr.upgrade.check import AtRisk, Report
     from aicr.upgrade.inventory import IdentityChange
     from aicr.upgrade.model import Step
     from aicr.upgrade.rows import Row
 
 
-def report_values(report: Report) -> dict[str, object]:
-    """The whole report."""
+def report_values(
+    report: Report, one_row: Callable[[Row], dict[str, object]] | None = None
+) -> dict[str, object]:
+    """The whole report; ``one_row`` gives the values of a row where many reports share them."""
     values: dict[str, object] = {"from": report.before, "to": report.after}
     if report.deployer:
         values["deployer"] = report.deployer
@@ -26,7 +30,7 @@ def report_values(report: Report) -> dict[str, object]:
     values["objectNamesCompared"] = report.names_compared
     if report.names_skipped:
         values["objectNamesSkipped"] = report.names_skipped
-    values["components"] = [row_values(row) for row in report.rows]
+    values["components"] = [(one_row or row_values)(row) for row in report.rows]
     values["atRisk"] = _at_risk(report.at_risk)
     values["summary"] = {"components": len(report.rows), "failing": report.failing}
     return values
@@ -61,7 +65,7 @@ def row_values(row: Row) -> dict[str, object]:
         "verifiedBy": row.verified_by,
         "steps": [_step(step) for step in row.steps],
         "references": list(row.references),
-        "identityChanges": [_change(change) for change in row.identity_changes],
+        "identityChanges": [change_values(change) for change in row.identity_changes],
         "failsRun": row.fails_run,
     }
     return {
@@ -78,7 +82,7 @@ def _step(step: Step) -> dict[str, object]:
     return values
 
 
-def _change(change: IdentityChange) -> dict[str, object]:
+def change_values(change: IdentityChange) -> dict[str, object]:
     values: dict[str, object] = {"field": change.field}
     if change.before is not None:
         values["from"] = change.before

@@ -115,7 +115,7 @@ def holes_open(found: Iterable[Hole], allowed: Iterable[Interval]) -> list[Viola
                     at.file,
                     at.line_of("from"),
                     "hole",
-                    f"nothing starts from {rest}: the boundary of \"{at.to}\" has records for "
+                    f'nothing starts from {rest}: the boundary of "{at.to}" has records for '
                     f"{' and for '.join(repr(t.origin.text) for t in hole.boundary.records)} only",
                     "widen a from, add a record that starts there, or allow the range with a "
                     "reason in records-allowlist.yaml",

@@ -1,0 +1,34 @@
+"""``aicr nvcf init``: write a fleet file to fill in."""
+
+from __future__ import annotations
+
+import os
+
+from aicr.cli.nvcf_flags import add_fleet_flags
+from aicr.cli.output import note, write
+from aicr.errors import invalid
+from aicr.nvcf.outcome import failure_code as failure_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_fleet_flags(parser, choose=False)
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.nvcf.fleet_text import TEMPLATE
+
+    if args.fleet == "-":
+        write(TEMPLATE)
+        return 0
+    if os.path.lexists(args.fleet):
+        raise invalid(
+            f"--fleet {args.fleet}: is there already, and is left as it is",
+            hint="--fleet - prints a new one to stdout",
+        )
+    write(TEMPLATE, args.fleet)
+    note(f"{args.fleet}: written; fill in what is marked <...>, then run aicr nvcf status")
+    return 0

@@ -1,0 +1,67 @@
+"""``aicr nvcf status``: what is behind each entry of the fleet file."""
+
+from __future__ import annotations
+
+from aicr.cli.flags import add_bool
+from aicr.cli.nvcf_flags import (
+    add_fleet_flags,
+    add_format_flag,
+    add_read_flags,
+    answer,
+    end_by_sigterm,
+    patience_of,
+)
+from aicr.cli.output import note, write
+from aicr.nvcf.outcome import failure_code as failure_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+ROLE = "docs/nvcf/roles/status.yaml"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_fleet_flags(parser, choose=False)
+    add_bool(parser, "--pin", help="write the UIDs that were found into entries that state none")
+    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+    add_format_flag(parser)
+    add_read_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.nvcf.fleet_file import read_fleet
+    from aicr.nvcf.plan import status_plan
+
+    end_by_sigterm()
+    fleet = read_fleet(args.fleet)
+    if args.plan:
+        write(status_plan(fleet, args))
+        return 0
+    from concurrent.futures import ThreadPoolExecutor
+
+    from aicr.nvcf.kube import open_fleet
+    from aicr.nvcf.status import look, status_outcome
+
+    entries = [fleet.control_plane, *fleet.compute]
+    opened = open_fleet(entries, role=ROLE, patience=patience_of(args))
+    seen = []
+    if not opened.wrong:  # else nothing more is read, of no cluster
+        if args.pin and opened.unpinned:
+            _pin(args.fleet, {entry.line: uid for entry in entries
+                              if (uid := opened.unpinned.get(entry.name))})  # fmt: skip
+            opened.unpinned.clear()
+        with ThreadPoolExecutor(32) as pool:
+            seen = list(pool.map(look, opened.found.values()))
+    return answer(status_outcome(fleet, opened, seen), args.format)
+
+
+def _pin(path: str, uids: dict[int, str]) -> None:
+    from aicr.artifact.atomic import write_file
+    from aicr.nvcf.fleet_file import fleet_from
+    from aicr.nvcf.fleet_text import pinned
+
+    with open(path, "rb") as file:
+        data = file.read()
+    write_file(path, pinned(data, fleet_from(data, path), uids))
+    note(f"{path}: {len(uids)} clusterUids written")

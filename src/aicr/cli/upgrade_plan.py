@@ -1,0 +1,249 @@
+"""``aicr upgrade-plan``: by which hops does what is deployed get to what is wanted?"""
+
+from __future__ import annotations
+
+from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
+from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.output import warn, write
+from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from aicr.catalog.layers import Catalog
+    from aicr.upgrade.check import Report
+    from aicr.upgrade.plan import Plan
+    from aicr.upgrade.plan_page import Commands
+    from aicr.upgrade.sides import Side
+    from aicr.upgrade.stage_recipes import StageRecipe
+
+FORMATS = ("table", "json", "yaml", "markdown", "html")
+_MODES = ("hops", "releases")
+
+_EPILOG = """\
+Examples:
+  aicr upgrade-plan --from old-recipe.yaml --deployer helm
+  aicr upgrade-plan --from ./bundles --to new-recipe.yaml -o ./plan
+      plan.md to walk through, plan.json, and the recipe of each stage for aicr bundle
+  aicr upgrade-plan --from old-recipe.yaml --deployer flux --stages releases
+      through past releases of the stack only
+  aicr upgrade-plan --from old.yaml --deployer helm --from-catalog ./old-catalog -o ./plan
+
+Every hop is judged by the rules of aicr upgrade-check. What they do not let through is held: it
+stays as it is in every stage, or goes as far as records lead, and the plan says why.
+
+Exit codes: 0 nothing is held and every hop is safe; 2 anything else, or a bad invocation.
+With --detailed-exit-code: 0 nothing, 1 the plan could not be made, 2 something needs attention.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "--from",
+        dest="before",
+        required=True,
+        metavar="ARTIFACT",
+        help="what is deployed: a recipe file, a bundle folder, cm://NAMESPACE/NAME, or the word "
+        "cluster (a folder of that name is ./cluster)",
+    )
+    parser.add_argument(
+        "--to",
+        dest="after",
+        metavar="ARTIFACT",
+        help="what is wanted; left out: the criteria of --from on the current catalog",
+    )
+    parser.add_argument(
+        "--deployer",
+        metavar="NAME",
+        default="",
+        help="helm, helmfile, argocd, argocd-helm or flux; needed as soon as a hop has steps, "
+        "unless a bundle names it",
+    )
+    parser.add_argument(
+        "--stages",
+        choices=_MODES,
+        default="hops",
+        help="each component by its own hops (default), or all through past releases of the stack",
+    )
+    add_bool(
+        parser,
+        "--include-unplanned",
+        help="let the last stage be the target as it is, held components included",
+    )
+    parser.add_argument(
+        "--from-catalog",
+        metavar="DIR",
+        help="the catalog that --from was resolved from, for the values of earlier stages",
+    )
+    add_bool(
+        parser,
+        "--allow-different-criteria",
+        help="plan between artifacts for different clusters, with a warning",
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default="table", help="of what is printed; default: table"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="DIR",
+        help="write plan.md, plan.json and stage-N/recipe.yaml (with --format html, plan.html)",
+    )
+    add_bool(parser, "--overwrite", help="replace a plan whose files were edited")
+    add_bool(
+        parser,
+        "--fail-on-error",
+        default=True,
+        help="exit 2 if anything needs attention (default); =false only reports",
+    )
+    add_bool(
+        parser,
+        "--detailed-exit-code",
+        help="exit 1 if the plan could not be made, so that 2 only means: needs attention",
+    )
+    add_exclude_flag(parser)
+    add_bool(parser, "--allow-empty", help="with --from cluster: a bare cluster is no fault")
+    add_cluster_flags(parser)
+    add_catalog_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.upgrade.plan import Plan, make_plan
+
+    catalog = open_catalog_of(args)
+    old, new, report = _checked(args, catalog)
+    for warning in report.warnings:
+        warn(warning)
+    unplanned = args.include_unplanned
+    if old is None or new is None:
+        return _say(args, Plan(report, args.stages, (), ()), (), {}, ())
+    if args.output is None:
+        plan = make_plan(report, old, new, catalog, mode=args.stages, unplanned=unplanned)
+        return _say(args, plan, (), {}, ())
+    return _with_folder(args, catalog, old, new, report)
+
+
+def failure_code(arguments: list[str], code: int) -> int:
+    """The exit code where the plan could not be made."""
+    given = [a for a in arguments if a.partition("=")[0] == "--detailed-exit-code"]
+    return 1 if given and not given[-1].lower().endswith("=false") else code
+
+
+def _checked(args: argparse.Namespace, catalog: Catalog) -> tuple[Side | None, Side | None, Report]:
+    """The two sides, None where they are one artifact, and the check of the whole move."""
+    from aicr.artifact.read import open_artifact
+    from aicr.upgrade.check import Report, check
+
+    cluster = cluster_of(args)
+    source = None
+    if args.before == "cluster":
+        from aicr.cli.from_cluster import require, side
+        from aicr.upgrade.sides import choose_deployer
+
+        require(args)
+        new = side_of(open_artifact(args.after, "--to", cluster))
+        deployer, _ = choose_deployer(args.deployer, new, new)
+        old, source, _ = side(args, new, catalog, deployer)
+    else:
+        before = open_artifact(args.before, "--from", cluster)
+        after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
+        old, deployer = side_of(before), args.deployer
+        if after is not None and are_one(before, after):
+            note = ONE_ARTIFACT
+            return None, None, Report(args.before, args.after, (), note=note, warnings=[note])
+        new = side_of(after) if after is not None else resolved_again(old, catalog)
+    report = check(
+        old,
+        new,
+        catalog,
+        deployer=deployer,
+        allow_different_criteria=args.allow_different_criteria,
+        source=source,
+    )
+    return old, new, report
+
+
+def _with_folder(
+    args: argparse.Namespace, catalog: Catalog, old: Side, new: Side, report: Report
+) -> int:
+    from aicr.catalog.open import open_catalog
+    from aicr.cli.plan_folder import Places, commands_of, write_folder
+    from aicr.upgrade.plan import make_plan
+    from aicr.upgrade.stage_recipes import as_deployed, stage_recipes
+
+    from_catalog = open_catalog(args.from_catalog) if args.from_catalog is not None else None
+    deployed = as_deployed(old, catalog, from_catalog)
+    plan = make_plan(
+        report, old, new, catalog, mode=args.stages, unplanned=args.include_unplanned,
+        as_deployed=deployed.components,
+    )  # fmt: skip
+    recipes, why_not, notes = stage_recipes(plan, old, new, deployed, catalog, from_catalog)
+    if why_not and plan.stages:
+        notes = [*notes, f"the recipes of the stages are not written: {why_not}"]
+    for note in notes:
+        warn(note)
+    places = Places(
+        args.output,
+        before=args.before,
+        after=args.after or "",
+        deployer=report.deployer,
+        catalog=_catalog_flags(args),
+        from_catalog=args.from_catalog or "",
+    )
+    commands = commands_of(plan, recipes, places)
+    pages = {form: _rendered(plan, form, recipes, commands, notes) for form in ("markdown", "json")}
+    if args.format == "html":
+        pages["html"] = _rendered(plan, "html", recipes, commands, notes)
+    write_folder(args.output, pages, recipes, overwrite=args.overwrite)
+    return _say(args, plan, recipes, commands, notes)
+
+
+def _catalog_flags(args: argparse.Namespace) -> list[str]:
+    flags: list[str] = []
+    for name in ("data", "catalog"):
+        value = getattr(args, name)
+        if value is not None:
+            flags += [f"--{name}", value]
+    return flags
+
+
+def _say(
+    args: argparse.Namespace,
+    plan: Plan,
+    recipes: Sequence[StageRecipe],
+    commands: Mapping[int, Commands],
+    notes: Sequence[str],
+) -> int:
+    write(_rendered(plan, args.format, recipes, commands, notes))
+    source = plan.report.source
+    failing = plan.needs_attention or (source is not None and source.failures)
+    return 2 if failing and args.fail_on_error else 0
+
+
+def _rendered(
+    plan: Plan,
+    form: str,
+    recipes: Sequence[StageRecipe],
+    commands: Mapping[int, Commands],
+    notes: Sequence[str],
+) -> str:
+    if form == "table":
+        from aicr.upgrade.plan_table import plan_table
+
+        return plan_table(plan, notes)
+    if form == "markdown":
+        from aicr.upgrade.plan_page import plan_page
+
+        return plan_page(plan, commands, notes)
+    if form == "html":
+        from aicr.upgrade.plan_html import plan_html
+
+        return plan_html(plan, commands, notes)
+    from aicr.documents.emit import json_text, yaml_text
+    from aicr.upgrade.plan_report import plan_values
+
+    values = plan_values(plan, {one.n: one.file for one in recipes})
+    return json_text(values) if form == "json" else yaml_text(values)

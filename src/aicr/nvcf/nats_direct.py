@@ -1,0 +1,368 @@
+"""JetStream over a connection of its own: the API asked as it is, many messages at once.
+
+A thread holds the connection. ``Place`` is where it leads and with which credentials; a context
+file of the ``nats`` client says the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, invalid
+from aicr.nvcf import allow, jetstream
+from aicr.nvcf.nats_access import Retained, short_list
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from typing import Any, TypeVar
+
+    from aicr.nvcf.fleet import Nats
+
+    T = TypeVar("T")
+
+MISSING = (
+    "a direct connection to NATS needs its client, which is not installed: pip install 'aicr[nats]'"
+)
+WINDOW = 256
+# Above this many gaps the messages are looked for one after the other instead of listing the gaps.
+MOST_GAPS = 1_000_000
+MOST_BYTES = 64 * 1024 * 1024
+_USUAL = ("url", "creds", "nkey", "ca", "cert", "key", "user", "password", "token", "inbox_prefix")
+
+
+class Place:
+    """Where to connect, and as whom; paths are absolute."""
+
+    __slots__ = (*_USUAL, "shown")
+
+    def __init__(self, shown: str, **given: str) -> None:
+        self.shown = shown
+        for key in _USUAL:
+            setattr(self, key, given.get(key, ""))
+
+    if TYPE_CHECKING:
+        url: str
+        creds: str
+        nkey: str
+        ca: str
+        cert: str
+        key: str
+        user: str
+        password: str
+        token: str
+        inbox_prefix: str
+
+
+def place_of(nats: Nats) -> Place:
+    """As the fleet file says."""
+    return Place(nats.url, url=nats.url, creds=nats.creds, nkey=nats.nkey, ca=nats.ca)
+
+
+def read_context(path: str) -> Place:
+    """As a context file of the ``nats`` client says. Raises INVALID_REQUEST, without its content.
+
+    Its secrets stay in memory.
+    """
+    try:
+        with open(path, "rb") as file:
+            found = json.load(file)
+    except (OSError, ValueError):
+        raise invalid(
+            f"--nats-context-file {path}: cannot be read as a context of the nats client"
+        ) from None
+    if not isinstance(found, dict) or not found.get("url"):
+        raise invalid(f"--nats-context-file {path}: names no url")
+    given = {key: str(found[key]) for key in _USUAL if found.get(key)}
+    for key in ("creds", "nkey", "ca", "cert", "key"):
+        if key in given:
+            given[key] = os.path.expanduser(given[key])
+    return Place(f"context file {os.path.basename(path)}", **given)
+
+
+class DirectAccess:
+    """``NatsAccess`` over a connection. Close it, also after an error."""
+
+    way = "direct"
+
+    def __init__(self, place: Place, *, seconds: float = 5.0) -> None:
+        try:
+            import nats as client
+        except ModuleNotFoundError:
+            raise invalid(MISSING) from None
+        import asyncio
+        import threading
+
+        self._source = f"direct connection, {_without_password(place.shown)}"
+        self._seconds = seconds
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        try:
+            self._client: Any = self._wait(client.connect(**_options(place, seconds)), seconds * 2)
+        except BaseException as error:
+            self._stop()
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            raise _unreachable(self.source, error) from None
+
+    @property
+    def source(self) -> str:
+        return self._source
+
+    @property
+    def notes(self) -> list[str]:
+        return []
+
+    def stream_names(self) -> set[str]:
+        return self._paged("STREAM.NAMES", jetstream.STREAM_NAMES, "streams")
+
+    def stream(self, name: str) -> tuple[jetstream.StreamInfo, bytes]:
+        return self._info(name, {})
+
+    def consumer_names(self, stream: str) -> set[str]:
+        return self._paged(f"CONSUMER.NAMES.{stream}", jetstream.CONSUMER_NAMES, "consumers")
+
+    def consumer(self, stream: str, name: str) -> tuple[jetstream.ConsumerInfo, bytes]:
+        what = f"consumer {name}"
+        body = self._ask(f"CONSUMER.INFO.{stream}.{name}", {})
+        return jetstream.api_answer(jetstream.CONSUMER, body, what), body
+
+    def many_consumer_names(self, streams: Iterable[str]) -> dict[str, set[str]]:
+        wanted = sorted(streams)
+        asked = [(f"CONSUMER.NAMES.{name}", {"offset": 0}) for name in wanted]
+        bodies = self._wait(self._many(asked), self._seconds + len(asked) * 0.05)
+        found = {}
+        for name, body in zip(wanted, bodies, strict=True):
+            what = f"the consumers of {name}"
+            if body is None:
+                raise AicrError(TIMEOUT, f"{self.source}: no answer for {what}")
+            page = jetstream.api_answer(jetstream.CONSUMER_NAMES, body, what)
+            names = set(page.consumers or ())
+            found[name] = names if len(names) == page.total else self.consumer_names(name)
+        return found
+
+    def retained(
+        self,
+        stream: str,
+        first: int,
+        last: int,
+        take: Callable[[int, bytes], None],
+        *,
+        most: int = 0,
+    ) -> Retained:
+        done = Retained()
+        info, _ = self._info(stream, {})
+        if info.state.num_deleted > MOST_GAPS:
+            self._walk(stream, first, last, take, done)
+            return done
+        info, _ = self._info(stream, {"deleted_details": True})
+        gone = set(info.state.deleted or ())
+        start = max(first, info.state.first_seq)
+        wanted = [one for one in range(start, last + 1) if one not in gone]
+        del gone
+        usual = 2 * info.state.bytes // max(1, info.state.messages) + 1
+        window = max(1, min(WINDOW, MOST_BYTES // 2 // usual))
+        for at in range(0, len(wanted), window):
+            self._window(stream, wanted[at : at + window], take, done)
+        return done
+
+    def call(self, what: str) -> str:
+        return f"$JS.API.{what}"
+
+    def close(self) -> None:
+        try:
+            self._wait(self._client.close(), 2.0)
+        except AicrError:
+            pass  # it is gone already
+        self._stop()
+
+    def _window(
+        self,
+        stream: str,
+        wanted: Sequence[int],
+        take: Callable[[int, bytes], None],
+        done: Retained,
+    ) -> None:
+        asked = [(f"STREAM.MSG.GET.{stream}", {"seq": one}) for one in wanted]
+        bodies = self._wait(self._many(asked), self._seconds + len(asked) * 0.1)
+        for sequence, body in zip(wanted, bodies, strict=True):
+            done.tried += 1
+            what = f"message {sequence} of {stream}"
+            if body is None:
+                done.failed.append((sequence, f"{what}: no answer"))
+                continue
+            try:
+                message = jetstream.got_message(body, what)
+            except AicrError as error:
+                done.failed.append((sequence, error.message))
+                continue
+            if message is not None:
+                take(sequence, message)
+                done.found += 1
+        if len(done.failed) > WINDOW:
+            raise AicrError(UNAVAILABLE, f"{self.source}: {done.failed[-1][1]}, again and again")
+
+    def _walk(
+        self, stream: str, first: int, last: int, take: Callable[[int, bytes], None], done: Retained
+    ) -> None:
+        """From one message to the next that is there: what the gaps hold costs nothing."""
+        at = first
+        while at <= last:
+            what = f"message {at} of {stream}, or the next"
+            done.tried += 1
+            body = self._ask(f"STREAM.MSG.GET.{stream}", {"seq": at, "next_by_subj": ">"})
+            message = jetstream.got_message(body, what)
+            if message is None:
+                return
+            at = jetstream.decode(jetstream.MESSAGE, message, what).seq
+            if at > last:
+                return
+            take(at, message)
+            done.found += 1
+            at += 1
+
+    def _info(self, name: str, payload: dict[str, object]) -> tuple[jetstream.StreamInfo, bytes]:
+        body = self._ask(f"STREAM.INFO.{name}", payload)
+        return jetstream.api_answer(jetstream.STREAM, body, f"stream {name}"), body
+
+    def _paged(self, api: str, decoder: Any, key: str) -> set[str]:
+        found: set[str] = set()
+        while True:
+            page = jetstream.api_answer(
+                decoder, self._ask(api, {"offset": len(found)}), f"the list of {key}"
+            )
+            names = getattr(page, key) or ()
+            before = len(found)
+            found.update(names)
+            if page.missing or (len(found) < page.total and len(found) == before):
+                raise short_list(f"{self.source}: {api}", len(found), page.total, page.missing)
+            if len(found) >= page.total:
+                return found
+
+    def _ask(self, api: str, payload: dict[str, object]) -> bytes:
+        (body,) = self._wait(self._many([(api, payload)]), self._seconds + 1)
+        if body is None:
+            raise AicrError(
+                TIMEOUT,
+                f"{self.source}: no answer to {api} within {self._seconds:g} s",
+                hint="a server that is down, or no leader, looks like this",
+            )
+        return body
+
+    async def _many(self, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[bytes | None]:
+        """The answers in the order of the questions; None where none came."""
+        import asyncio
+
+        answers: list[bytes | None] = [None] * len(asked)
+        left = len(asked)
+        size = 0
+        complete = asyncio.Event()
+        inbox = self._client.new_inbox()
+
+        async def receive(message: Any) -> None:
+            nonlocal left, size
+            tail = message.subject.rpartition(".")[2]
+            if not tail.isdecimal() or answers[int(tail)] is not None:
+                return
+            answers[int(tail)] = message.data
+            left -= 1
+            size += len(message.data)
+            if left == 0 or size > MOST_BYTES:
+                complete.set()
+
+        for api, payload in asked:
+            allow.jetstream(f"$JS.API.{api}", payload)
+        subscription = await self._client.subscribe(f"{inbox}.*", cb=receive)
+        try:
+            for number, (api, payload) in enumerate(asked):
+                body = json.dumps(payload).encode() if payload else b""
+                await self._client.publish(f"$JS.API.{api}", body, reply=f"{inbox}.{number}")
+            try:
+                await asyncio.wait_for(complete.wait(), self._seconds)
+            except TimeoutError:
+                pass  # what did not come is None
+        finally:
+            await subscription.unsubscribe()
+        return answers
+
+    def _wait(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
+        import asyncio
+        import concurrent.futures
+
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result(seconds)
+        except (TimeoutError, concurrent.futures.TimeoutError):
+            future.cancel()
+            raise AicrError(TIMEOUT, f"{self.source}: no answer within {seconds:g} s") from None
+        except AicrError:
+            raise
+        except (KeyboardInterrupt, SystemExit):
+            future.cancel()
+            raise
+        except Exception as error:
+            raise _unreachable(self.source, error) from None
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(2.0)
+
+
+def _options(place: Place, seconds: float) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "servers": [one.strip() for one in place.url.split(",") if one.strip()],
+        "name": "aicr nvcf (reads only)",
+        "connect_timeout": max(1, round(seconds)),
+        "max_reconnect_attempts": 3,
+        "reconnect_time_wait": 0.5,
+        "allow_reconnect": False,
+        "error_cb": _quiet,
+        "pending_size": 16 * 1024 * 1024,
+    }
+    for key, option in (
+        ("creds", "user_credentials"),
+        ("nkey", "nkeys_seed"),
+        ("user", "user"),
+        ("password", "password"),
+        ("token", "token"),
+    ):
+        if getattr(place, key):
+            found[option] = getattr(place, key)
+    for path in (place.creds, place.nkey, place.ca, place.cert, place.key):
+        if path and not os.path.isfile(path):
+            raise invalid(f"{path}: there is no such file, which the connection to NATS needs")
+    if place.inbox_prefix:
+        found["inbox_prefix"] = place.inbox_prefix
+    if place.ca or place.cert or place.url.startswith("tls://"):
+        import ssl
+
+        context = ssl.create_default_context(cafile=place.ca or None)
+        if place.cert:
+            context.load_cert_chain(place.cert, place.key or None)
+        found["tls"] = context
+    return found
+
+
+async def _quiet(error: Exception) -> None:
+    """What goes wrong reaches whoever waits for the answer."""
+
+
+def _unreachable(source: str, error: BaseException) -> AicrError:
+    if isinstance(error, AicrError):
+        return error
+    said = str(error).split("\n", 1)[0][:200] or type(error).__name__
+    return AicrError(UNAVAILABLE, f"{source}: cannot be reached: {said}")
+
+
+def _without_password(url: str) -> str:
+    from urllib.parse import urlsplit
+
+    if "@" not in url:
+        return url
+    try:
+        found = urlsplit(url)
+        return f"{found.scheme}://{found.hostname}:{found.port or 4222}"
+    except ValueError:
+        return "nats://(hidden)"

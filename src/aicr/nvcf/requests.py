@@ -1,0 +1,227 @@
+"""The ICMSRequests of a compute cluster, as far as matching needs them; nothing else is kept."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from aicr.cluster import wire
+from aicr.cluster.failures import ApiError
+from aicr.cluster.reading import List, read_list
+from aicr.errors import NOT_FOUND, UNAVAILABLE, AicrError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from aicr.cluster.connection import Connection
+
+GROUP = "nvca.nvcf.nvidia.io"
+VERSION = "v2beta1"
+LABEL = "SQSMessageID"
+CREATIONS = frozenset((
+    "RequestICMSInstances", "RequestICMSInstancesForTask",
+    "RequestSpotInstances", "RequestSpotInstancesForTask",
+))  # fmt: skip
+TERMINATIONS = frozenset(("TerminateInstances",))
+_LIVE = frozenset((
+    "", "RequestPending", "RequestInProgress", "RequestCachingInProgress",
+    "RequestInstancesInProgress", "RequestCompleted",
+))  # fmt: skip
+_TERMINAL = frozenset((
+    "RequestFailed", "RequestFailureAcknowledged", "RequestCompletionAcknowledged",
+))  # fmt: skip
+_RECEIPT = re.compile(r"((?:Create|Terminate)\.NVCA\..+):([0-9]{1,19})")
+
+
+class Request:
+    """One ICMSRequest. ``state`` is ``live``, ``terminal`` or ``unknown`` (another status)."""
+
+    __slots__ = (
+        "action", "cluster", "created", "deployment", "function", "label", "name", "namespace",
+        "nca_id", "receipt", "request_id", "state", "status", "task", "version",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        cluster: str,
+        namespace: str,
+        name: str,
+        created: str,
+        state: str,
+        status: str,
+        action: str,
+        request_id: str,
+        nca_id: str,
+        deployment: str,
+        function: str,
+        version: str,
+        task: str,
+        label: str,
+        receipt: str,
+    ) -> None:
+        self.cluster = cluster
+        self.namespace = namespace
+        self.name = name
+        self.created = created
+        self.state = state
+        self.status = status
+        self.action = action
+        self.request_id = request_id
+        self.nca_id = nca_id
+        self.deployment = deployment
+        self.function = function
+        self.version = version
+        self.task = task
+        self.label = label
+        self.receipt = receipt
+
+    @property
+    def creates(self) -> bool:
+        return self.action in CREATIONS
+
+    @property
+    def sequence(self) -> tuple[str, int]:
+        """Subject and sequence of the message that it was made from; "" and 0 where not said."""
+        found = _RECEIPT.fullmatch(self.receipt)
+        return (found[1], int(found[2])) if found else ("", 0)
+
+
+class _Meta(wire.Struct):
+    name: str
+    namespace: str = ""
+    creationTimestamp: str = ""
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+
+
+class _Function(wire.Struct):
+    functionId: str | None = None
+    functionVersionId: str | None = None
+
+
+class _Task(wire.Struct):
+    taskId: str | None = None
+
+
+class _Launch(wire.Struct):
+    deploymentId: str | None = None
+
+
+class _Creation(wire.Struct):
+    deploymentId: str | None = None
+    functionLaunchSpecification: _Launch | None = None
+    taskLaunchSpecification: _Launch | None = None
+
+
+class _Spec(wire.Struct):
+    requestId: str | None = None
+    ncaId: str | None = None
+    action: str | None = None
+    sqsMessageReceipt: str | None = None
+    functionDetails: _Function | None = None
+    taskDetails: _Task | None = None
+    creationMsgInfo: _Creation | None = None
+    functionId: str | None = None
+    functionVersionId: str | None = None
+
+
+class _Status(wire.Struct):
+    requestStatus: str | None = None
+
+
+class _Item(wire.Struct):
+    metadata: _Meta
+    spec: _Spec
+    status: _Status | None = None
+
+
+_PAGE = wire.Decoder(wire.Page[_Item])
+
+
+def read_requests(
+    connection: Connection, cluster: str, keep: Callable[[bytes], None] | None = None
+) -> list[Request]:
+    """Every ICMSRequest of the cluster; ``keep`` gets each page as it came.
+
+    Raises AicrError where the list cannot be read to its end. No such resource is an error too: an
+    agent that never made a request cannot be told apart from a wrong cluster.
+    """
+    wanted = List("icmsrequests", group=GROUP, version=VERSION, limit=500)
+    try:
+        reader = read_list(connection, wanted, lambda: _Reader(cluster, keep))
+    except ApiError as error:
+        if error.code == NOT_FOUND:
+            raise AicrError(
+                UNAVAILABLE,
+                f"{cluster}: the resource icmsrequests.{GROUP} is not there",
+                hint="is this a compute cluster with an NVCF agent?",
+            ) from None
+        raise
+    return reader.found
+
+
+def requests_from(body: bytes, cluster: str) -> list[Request]:
+    """The requests in a list as kubectl prints it, or as the API sends it. Raises UNAVAILABLE."""
+    reader = _Reader(cluster, None)
+    reader.page(body)
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, cluster: str, keep: Callable[[bytes], None] | None) -> None:
+        self._cluster = cluster
+        self._keep = keep
+        self.found: list[Request] = []
+
+    def page(self, body: bytes) -> str:
+        page = wire.decode(_PAGE, body, f"the requests of {self._cluster}")
+        if page.items is None:
+            raise AicrError(
+                UNAVAILABLE, f"the requests of {self._cluster}: the answer has no items"
+            )
+        if self._keep is not None:
+            self._keep(body)
+        self.found += [_request(item, self._cluster) for item in page.items]
+        return page.metadata.next
+
+
+def _request(item: _Item, cluster: str) -> Request:
+    spec, meta = item.spec, item.metadata
+    status = (item.status and item.status.requestStatus) or ""
+    creation = spec.creationMsgInfo or _Creation()
+    launches = (creation.functionLaunchSpecification, creation.taskLaunchSpecification)
+    function = spec.functionDetails or _Function()
+    state = "live" if status in _LIVE else "terminal" if status in _TERMINAL else "unknown"
+    return Request(
+        cluster=cluster,
+        namespace=sys.intern(meta.namespace),
+        name=meta.name,
+        created=meta.creationTimestamp,
+        state="terminal" if meta.deletionTimestamp else state,
+        status=sys.intern(status),
+        action=sys.intern(spec.action or ""),
+        request_id=(spec.requestId or "").lower(),
+        nca_id=sys.intern(spec.ncaId or ""),
+        deployment=_first(
+            creation.deploymentId, *(one.deploymentId for one in launches if one is not None)
+        ),
+        function=sys.intern(_first(function.functionId, spec.functionId)),
+        version=sys.intern(_first(function.functionVersionId, spec.functionVersionId)),
+        task=_first(spec.taskDetails.taskId if spec.taskDetails else None),
+        label=(meta.labels or {}).get(LABEL, ""),
+        receipt=spec.sqsMessageReceipt or "",
+    )
+
+
+def _first(*values: str | None) -> str:
+    return next((value.lower() for value in values if value), "")
+
+
+def by_request_id(requests: Sequence[Request]) -> dict[str, list[Request]]:
+    found: dict[str, list[Request]] = {}
+    for one in requests:
+        if one.request_id:
+            found.setdefault(one.request_id, []).append(one)
+    return found
