@@ -4,11 +4,15 @@ VENV := .venv
 DEMO_VENV := .venv-demo
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench build clean
+.PHONY: demo demo-fleet test lint bench build clean
 
 # The main job, from a wheel in an environment of its own.
 demo: $(DEMO_VENV)/ready
 	@sh tools/demo.sh "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
+
+# Many clusters at once, and the way there where one jump is too far.
+demo-fleet: $(DEMO_VENV)/ready
+	@sh tools/demo_fleet.sh "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A deadline for one example would fail on a busy machine, and says nothing of the code.
+settings.register_profile("aicr", deadline=None)
+settings.load_profile("aicr")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -23,7 +23,7 @@ import yaml
 from kube_double_discovery import discovery
 from kube_double_faults import Answer, Cut, Drop, Fault, Faults, Hang, Run, Slow
 from kube_double_kinds import Kind, Object, StatusError, not_found
-from kube_double_rbac import ADMINS, Attempt, User, check
+from kube_double_rbac import ADMINS, REVIEWS, Attempt, User, check, review
 from kube_double_request import Request, resource_at
 from kube_double_store import Store
 from kube_double_tls import Authority
@@ -32,6 +32,7 @@ MAX_BODY = 3_145_728
 ADMIN_TOKEN = "admin-token"
 PLAIN = "text/plain; charset=utf-8"
 _METADATA_ONLY = "as=PartialObjectMetadataList"
+_METADATA_OF_ONE = "as=PartialObjectMetadata;"
 
 
 Subresource = Callable[["Exchange", Object], None]
@@ -245,6 +246,9 @@ class Exchange(BaseHTTPRequestHandler):
                 self.send_json(200, found)
             return
         kind, namespace, name = request.kind, request.namespace, request.name
+        if (kind.plural, request.verb) == (REVIEWS, "create"):
+            self.send_json(201, review(store, request.user, self._body(request)))
+            return
         check(
             store, request.user, Attempt(request.verb, kind, namespace, name, request.subresource)
         )
@@ -257,7 +261,12 @@ class Exchange(BaseHTTPRequestHandler):
             pod = name.partition(":")[0] if request.subresource == "proxy" else name
             answer(self, store.get(kind, namespace, pod))
         elif request.verb == "get":
-            self.send_json(200, _whole(kind, store.get(kind, namespace, name)))
+            item = store.get(kind, namespace, name)
+            if _METADATA_OF_ONE in request.headers.get("Accept", ""):
+                own = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+                self.send_json(200, {**own, "metadata": item["metadata"]})
+            else:
+                self.send_json(200, _whole(kind, item))
         elif request.verb == "list":
             self._list(request, kind)
         elif request.verb == "watch":

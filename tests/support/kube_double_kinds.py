@@ -50,6 +50,9 @@ BUILT_IN = (
     Kind("apps", "v1", "daemonsets", "DaemonSet"),
     Kind("apps", "v1", "deployments", "Deployment"),
     Kind("apps", "v1", "statefulsets", "StatefulSet"),
+    Kind(
+        "authorization.k8s.io", "v1", "selfsubjectaccessreviews", "SelfSubjectAccessReview", False
+    ),
     Kind(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", False),
     Kind(RBAC, "v1", "clusterroles", "ClusterRole", False),
     Kind(RBAC, "v1", "rolebindings", "RoleBinding"),

@@ -9,6 +9,7 @@ from kube_double_kinds import RBAC, Kind, StatusError, details
 from kube_double_store import Store
 
 ADMINS = "system:masters"
+REVIEWS = "selfsubjectaccessreviews"
 
 
 class User(NamedTuple):
@@ -38,6 +39,28 @@ def check(store: Store, user: User, attempt: Attempt) -> None:
         if _allows(rule, attempt):
             return
     raise forbidden(user, attempt)
+
+
+def review(store: Store, user: User, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The answer to a user's question about an own right; every user may ask."""
+    asked = body["spec"]["resourceAttributes"]
+    group = asked.get("group", "")
+    kind = store.kinds.get((group, asked["resource"])) or Kind(group, "v1", asked["resource"], "")
+    attempt = Attempt(
+        asked["verb"], kind, asked.get("namespace", ""), "", asked.get("subresource", "")
+    )
+    try:
+        check(store, user, attempt)
+        allowed = True
+    except StatusError:
+        allowed = False
+    return {
+        "kind": "SelfSubjectAccessReview",
+        "apiVersion": "authorization.k8s.io/v1",
+        "metadata": {},
+        "spec": body["spec"],
+        "status": {"allowed": allowed},
+    }
 
 
 def forbidden(user: User, attempt: Attempt) -> StatusError:

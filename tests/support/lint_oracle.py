@@ -7,6 +7,7 @@ the least version: so each rule is tried on those, with no algebra of intervals.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 
 from aicr.versions.semver import Version, parse
 from upgrade_oracle import Bound, Record, bounds, ceiling, floor
@@ -22,9 +23,9 @@ def inside(text: str, version: Version) -> bool:
     for operator, bound in _read(text):
         if operator in ("", "=") and version != bound:
             return False
-        if operator == ">" and version <= bound or operator == ">=" and version < bound:
+        if (operator == ">" and version <= bound) or (operator == ">=" and version < bound):
             return False
-        if operator == "<" and version >= bound or operator == "<=" and version > bound:
+        if (operator == "<" and version >= bound) or (operator == "<=" and version > bound):
             return False
     return True
 
@@ -66,7 +67,7 @@ def broken(
             ):
                 found.add(("same-floor", name(record)))
     floors = sorted({floor(r) for r in records}, key=lambda f: (f[0], not f[1]))
-    for before, after in zip(floors, floors[1:], strict=False):
+    for before, after in pairwise(floors):
         first = next(r for r in records if floor(r) == before)
         second = next(r for r in records if floor(r) == after)
         if pin is not None and not past(second, pin):

@@ -116,9 +116,7 @@ versions = st.sampled_from(["1.0.0", "v1.0.0", "1.1.0", "2.0.0", "main"])
 
 
 @given(st.lists(st.lists(versions, max_size=2, unique=True), max_size=4), st.booleans())
-def test_a_move_leaves_one_version_for_another(
-    history: list[list[str]], all_pairs: bool
-) -> None:
+def test_a_move_leaves_one_version_for_another(history: list[list[str]], all_pairs: bool) -> None:
     from aicr.upgrade.coverage import _moves
 
     stated = [(f"r{n}", pins) for n, pins in enumerate(history)]

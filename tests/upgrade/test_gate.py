@@ -66,7 +66,9 @@ def test_an_entry_is_needed_where_taking_it_away_breaks_something(
     known = built(found)
     here = pins(*pinned)
     pin = max(
-        (v for p in pinned if (v := known.version(p)) is not None), key=lambda v: v.key, default=None
+        (v for p in pinned if (v := known.version(p)) is not None),
+        key=lambda v: v.key,
+        default=None,
     )
     got = unneeded(allowed(excused), here, known, holes(known, pin))
     with_it = (uncovered(found, pinned, [excused]), _holes(found, pinned, [excused]))
@@ -123,7 +125,9 @@ spec:
 
 def test_a_branch_is_allowed_as_it_is_written(tmp_path: Path) -> None:
     folder = write_catalog(
-        tmp_path, {"alpha": "main"}, records_allowlist=allowlist(("alpha", "main", "follows a branch"))
+        tmp_path,
+        {"alpha": "main"},
+        records_allowlist=allowlist(("alpha", "main", "follows a branch")),
     )
     assert lint(open_catalog(str(folder))) == []
     put(folder, "records-allowlist.yaml", allowlist(("alpha", "master", "wrong branch")))
@@ -224,8 +228,8 @@ def test_a_v_more_is_no_move(tmp_path: Path) -> None:
 
 def test_a_record_may_not_vanish_while_its_component_stays(tmp_path: Path) -> None:
     files = {"alpha": BASE_FILES["alpha"]}
-    excused = {"records_allowlist": allowlist(("beta", "1.0.0", "x"))}
-    (found,) = compared(tmp_path, BASE_PIN, files, **excused)
+    excused = allowlist(("beta", "1.0.0", "x"))
+    (found,) = compared(tmp_path, BASE_PIN, files, records_allowlist=excused)
     assert found.rule == "vanished-record"
     assert 'record of beta from "<1.0.0" to ">=1.0.0 <=1.0.0" (safe)' in found.message
     assert compared(tmp_path / "b", {"alpha": "2.0.0"}, files) == []

@@ -56,9 +56,7 @@ def lined(found: list[Record]) -> Records:
     return Records(
         "alpha",
         [
-            _built(
-                SHIFTED.range(shifted_range(r[0])), SHIFTED.range(shifted_range(r[1])), r[2]
-            )
+            _built(SHIFTED.range(shifted_range(r[0])), SHIFTED.range(shifted_range(r[1])), r[2])
             for r in found
         ],
         lines=SHIFTED,
@@ -218,6 +216,14 @@ def test_lines_that_do_not_load(items: str, said: str) -> None:
     found, problems = read(f"lines: [{items}]\n")
     assert found is None
     assert any(said in problem and problem.startswith("u.yaml:1: ") for problem in problems)
+
+
+def test_a_version_that_was_not_placed_is_never_judged() -> None:
+    known = Records("alpha", [_built(SHIFTED.range("<2.0.0"), SHIFTED.range("2.0.0"), "safe")],
+                    lines=SHIFTED)  # fmt: skip
+    judge = Judge(known)
+    assert judge.judge(version("51.0.0"), version("2.0.0")).verdict == "unversioned"
+    assert judge.judge(judge.version("51.0.0"), judge.version("2.0.0")).verdict == "safe"
 
 
 def test_a_version_of_no_line_is_unversioned_and_says_why() -> None:

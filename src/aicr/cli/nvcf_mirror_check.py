@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import add_format_flag, add_registry_flags, answer, registry_of
 from aicr.cli.nvcf_mirror_plan import architectures_of
 from aicr.cli.nvcf_task_images import add_inventory_flag
@@ -26,14 +25,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="a required architecture; may be repeated (default: those of --fleet, else amd64)",
     )  # fmt: skip
     parser.add_argument("--fleet", metavar="FILE", help="take the architectures from this fleet")
-    parser.add_argument("--plan", action="store_true", help="print what would be read")
+    add_bool(parser, "--plan", help="print what would be read, and read nothing")
     add_format_flag(parser)
     add_registry_flags(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.inventory import compare, read_inventory
-    from aicr.nvcf.mirror_check import mirror_check
+    from aicr.nvcf.mirror_check import MirrorAnswer, mirror_check
     from aicr.nvcf.mirror_report import mirror_outcome
 
     images = parsed(args.image)
@@ -48,14 +47,15 @@ def run(args: argparse.Namespace) -> int:
     inventory = read_inventory(args.inventory) if args.inventory is not None else None
     registry = registry_of(args)
     answers = []
-    notes = []
+    notes: list[str] = []
     for image in images:
         digests: list[str] = []
         if inventory is not None:
             compared = compare(image, inventory)
             notes += compared.notes
             if not compared.agrees:
-                sys.stderr.write(f"aicr: warning: {compared.why}\n")
+                answers.append(MirrorAnswer(image, "digest-differs", compared.why, None))
+                continue
             digests = list(compared.digests)
         answers.append(mirror_check(registry, image, architectures=architectures, digests=digests))
     return answer(mirror_outcome(answers, architectures, notes), args.format)

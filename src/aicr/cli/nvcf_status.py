@@ -18,6 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from aicr.nvcf.fleet import Fleet
+    from aicr.nvcf.kube import Entry, Opened
+
 ROLE = "docs/nvcf/roles/status.yaml"
 
 
@@ -43,25 +46,37 @@ def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.kube import open_fleet
     from aicr.nvcf.status import look, status_outcome
 
-    entries = [fleet.control_plane, *fleet.compute]
-    opened = open_fleet(entries, role=ROLE, patience=patience_of(args))
+    opened = open_fleet(entries_of(fleet), role=ROLE, patience=patience_of(args))
     seen = []
     if not opened.wrong:  # else nothing more is read, of no cluster
         if args.pin and opened.unpinned:
-            _pin(args.fleet, {entry.line: uid for entry in entries
-                              if (uid := opened.unpinned.get(entry.name))})  # fmt: skip
-            opened.unpinned.clear()
+            fleet = _pin(args.fleet, fleet, opened)
         with ThreadPoolExecutor(32) as pool:
             seen = list(pool.map(look, opened.found.values()))
     return answer(status_outcome(fleet, opened, seen), args.format)
 
 
-def _pin(path: str, uids: dict[int, str]) -> None:
+def entries_of(fleet: Fleet) -> list[Entry]:
+    """Every entry of the fleet file, the control plane first."""
+    return [fleet.control_plane, *fleet.compute]
+
+
+def _pin(path: str, fleet: Fleet, opened: Opened) -> Fleet:
+    """Write the UIDs that were found; the fleet as it is then."""
     from aicr.artifact.atomic import write_file
     from aicr.nvcf.fleet_file import fleet_from
     from aicr.nvcf.fleet_text import pinned
 
     with open(path, "rb") as file:
         data = file.read()
-    write_file(path, pinned(data, fleet_from(data, path), uids))
+    uids = {entry.line: opened.unpinned[entry.name] for entry in entries_of(fleet)
+            if entry.name in opened.unpinned}  # fmt: skip
+    text = pinned(data, fleet, uids)
+    write_file(path, text)
     note(f"{path}: {len(uids)} clusterUids written")
+    new = fleet_from(text, path)
+    for entry in entries_of(new):
+        if entry.name in opened.found:
+            opened.found[entry.name].entry = entry
+    opened.unpinned.clear()
+    return new

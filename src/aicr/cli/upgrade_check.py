@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from aicr.upgrade.check import AtRisk, Report
     from aicr.upgrade.rows import Row
 
-_ENDINGS = {"table": "txt", "markdown": "md"}
-FORMATS = ("table", "json", "yaml", "markdown")
+_ENDINGS = {"table": "txt", "markdown": "md", "junit": "xml"}
+FORMATS = ("table", "json", "yaml", "markdown", "html", "junit")
 
 _EPILOG = """\
 Examples:
@@ -186,6 +186,14 @@ def _rendered(report: Report, form: str) -> str:
         from aicr.upgrade.markdown import markdown_text
 
         return markdown_text(report)
+    if form == "html":
+        from aicr.upgrade.check_html import report_html
+
+        return report_html(report)
+    if form == "junit":
+        from aicr.upgrade.junit import report_junit
+
+        return report_junit(report)
     from aicr.upgrade.report import report_values
 
     return _document(report_values(report), form)

@@ -111,8 +111,8 @@ class Gate:
         self._kept = ""
 
     def answer(self) -> Answered:
-        """Read, settle, read, answer. Raises AicrError for a record that cannot be trusted, and
-        for ``--queues`` that name nothing."""
+        """Read, settle, read, answer. Raises AicrError for a record that cannot be trusted or
+        written."""
         sources = Sources()
         notes: list[str] = []
         past = self._read_past(notes)
@@ -155,8 +155,6 @@ class Gate:
                 first, second = _only_reading(first, kept), _only_reading(second, kept)
             return decide(timeline, first, second, terms)
         except AicrError as error:
-            if self.wishes.queues and not second.problems:
-                raise
             return Decision(CANNOT_VERIFY, [error.message], [], [])
 
     def _read_past(self, notes: list[str]) -> Past:

@@ -45,8 +45,13 @@ NEVER = (
 
 
 def outcome_of(
-    answered: Answered, *, command: str, fleet: str, record: str, waits: float | None, extra_notes:
-    Sequence[str] = (),
+    answered: Answered,
+    *,
+    command: str,
+    fleet: str,
+    record: str,
+    waits: float | None,
+    extra_notes: Sequence[str] = (),
 ) -> Outcome:
     """``waits`` is until when what is left may still be redelivered (NATS time); 0 where nothing
     waits for that, None where it is not known."""
@@ -55,12 +60,13 @@ def outcome_of(
     if decision.answer == NOT_DRAINED:
         action = _wait(waits, answered.at)
     head = f"aicr nvcf {{}} --fleet {fleet} --record {record}"
+    evidence = f"aicr nvcf recover --fleet {fleet} --append {record}"
     following = {
         DRAINED: head.format("gate") + " --guide-gate-passed <REF>",
         RESTARTED_EMPTY: head.format("gate") + " --callers-paused --guide-gate-passed <REF>",
-        NOT_DRAINED: head.format("recover"),
-        LOST: head.format("recover"),
-        VANISHED: head.format("recover"),
+        NOT_DRAINED: evidence,
+        LOST: evidence,
+        VANISHED: evidence,
         CANNOT_VERIFY: head.format("drain"),
         PARTIAL: head.format("drain"),
     }[decision.answer]
@@ -97,8 +103,8 @@ def _wait(waits: float | None, now: float) -> str:
         )
     if waits > now:
         return (
-            f"wait until {clock.shown(waits)} ({(waits - now) / 60:.0f} min) for redelivery, repeat "
-            "drain, then run recover"
+            f"wait until {clock.shown(waits)} ({(waits - now) / 60:.0f} min) for redelivery, "
+            "repeat drain, then run recover"
         )
     return "redelivery has had its time: run recover to see what is left"
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BACKEND_GROUP = "nvcf.nvidia.io"
 BACKENDS = "nvcfbackends"
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+_REVIEW = Permission("create", "selfsubjectaccessreviews", group="authorization.k8s.io")
 METADATA = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
@@ -103,6 +105,25 @@ class Kube:
         if found.page(answer.body):
             raise AicrError(UNAVAILABLE, f"{self.source}: the list of {wanted.resource} is cut")
         return found.found
+
+    def may(self, right: Permission) -> bool:
+        """Whether the server would allow this; it stores nothing of the question."""
+        resource, _, subresource = right.resource.partition("/")
+        attributes = {
+            "verb": right.verb,
+            "resource": resource,
+            "group": right.group,
+            "subresource": subresource,
+            "namespace": right.namespace,
+        }
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": {k: v for k, v in attributes.items() if v}},
+        }
+        answer = self.connection.write("POST", _REVIEWS, _REVIEW, wire.encode(body))
+        said = wire.decode(_OBJECT, answer.body, "the question about a right")
+        return (said.get("status") or {}).get("allowed") is True
 
     def now(self) -> float:
         """The server's time, by its answer last seen and the time since."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 
+from aicr.cluster.failures import Permission
 from aicr.cluster.nodes import read_nodes
-from aicr.errors import AicrError
+from aicr.errors import FORBIDDEN, AicrError
 from aicr.nvcf.probes import Watcher, delete_probe, left_over
 from aicr.nvcf.pull_probe import Answered, Left, Limits, Prober
 from aicr.nvcf.pull_units import Gap, Unit, plan_units
@@ -100,12 +101,25 @@ class PullRun:
             nodes = read_nodes(kube.connection)
             units, gaps = plan_units(cluster, nodes, self._images, sample=self._sample)
             watcher = Watcher(kube, cluster.task_namespace, self.id)
-            if units:
-                watcher.start()
             self._watchers[kube.name] = watcher
+            if units:
+                self._may_delete(kube, cluster.task_namespace)
+                watcher.start()
         except AicrError as error:
             return [], [Gap(cluster=kube.name, outcome="unknown", why=error.message)]
         return [unit for unit in units if unit.key not in self._done], gaps
+
+    def _may_delete(self, kube: Kube, namespace: str) -> None:
+        """Raise FORBIDDEN where the pods of this run would have to stay."""
+        right = Permission("delete", "pods", namespace=namespace)
+        try:
+            allowed = kube.may(right)
+        except AicrError as error:
+            why = f"{kube.name}: whether probe pods can be removed is not known: {error.message}"
+            self._prober.problems.append(why)
+            return
+        if not allowed:
+            raise AicrError(FORBIDDEN, f"no permission to {right}: no probe pod was created")
 
     def run(self) -> None:
         """Ask all units. When this returns, pods are removed, kept on purpose, or in ``left``."""
@@ -119,8 +133,13 @@ class PullRun:
         for thread in threads:
             while thread.is_alive():  # a signal is only handled between waits
                 thread.join(0.1)
-        for watcher in self._watchers.values():
+        for name, watcher in self._watchers.items():
             watcher.stop()
+            if watcher.error:
+                self._prober.problems.append(
+                    f"{name}: pods could not be watched, and were listed again and again instead: "
+                    f"{watcher.error}"
+                )
         self._sweep()
 
     def _work(self, queues: deque[deque[Unit]]) -> None:

@@ -81,6 +81,10 @@ def roll_gate(
         f"retired, and left aside: {one.name} ({one.reason}; {one.by}, {one.date})"
         for one in retired
     ]
+    ids = [agent.cluster_id for agent in agents if agent.cluster_id]
+    unsure += [
+        f"two clusters have the cluster id {one}" for one in sorted(set(ids)) if ids.count(one) > 1
+    ]
     if not agents:
         unsure.append("no compute cluster was checked")
     if consumers is None:
@@ -138,6 +142,7 @@ def agents_outcome(
     seconds, which = opened.skew
     doubtful = seconds > clock.MOST_SKEW
     good = all(one in _GOOD for one in classes)
+    ready = good and not differences and not doubtful
     answer = worst
     if differences:
         answer = CHANGED
@@ -147,11 +152,11 @@ def agents_outcome(
         command="agents",
         answer=answer,
         because=f"clock skew between {which}" if answer == CANNOT_VERIFY else "",
-        go=good and not differences and not doubtful,
-        next_action=_next(answer),
+        go=ready,
+        next_action="go on with the gate: aicr nvcf nats-roll" if ready else _next(answer),
         do=[f"{agent.cluster}: {agent.action}" for agent in agents if agent.agent_class != FIXED],
         do_not=_DO_NOT,
-        next_command=next_command if good and not differences and not doubtful else "",
+        next_command=next_command if ready else "",
         notes=[*differences, *notes],
         **_shown(agents, opened),  # type: ignore[arg-type]
     )
@@ -174,6 +179,20 @@ def gate_outcome(gate: Gate, agents: Sequence[Agent], opened: Opened) -> Outcome
         next_command="aicr nvcf drain" if gate.answer == OPEN else "aicr nvcf agents",
         notes=[*gate.reasons, *gate.notes],
         **_shown(agents, opened),  # type: ignore[arg-type]
+    )
+
+
+def wrong_cluster_outcome(command: str, opened: Opened) -> Outcome:
+    """The answer where a cluster is not the one of its entry: nothing more was read."""
+    return Outcome(
+        command=command,
+        answer=CANNOT_VERIFY,
+        because="wrong-cluster",
+        go=False,
+        next_action="correct the kubeconfig, the context or the entry of the fleet file",
+        next_command="aicr nvcf status",
+        notes=[*opened.wrong, "nothing else was read"],
+        facts=[Fact("wrong-cluster", said, "kube-system UID") for said in opened.wrong],
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from aicr.cluster.failures import ApiError, Permission
 from aicr.cluster.nodes import read_nodes
 from aicr.errors import AicrError
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
 
 COMPLETE = "complete"
 INCOMPLETE = "incomplete"
-_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-_REVIEW = Permission("create", "selfsubjectaccessreviews", group="authorization.k8s.io")
 
 
 class Seen:
@@ -150,27 +146,11 @@ def tolerated(taint: tuple[str, str, str], pool: Pool) -> bool:
 
 def _rights(seen: Seen, kube: Kube, wanted: Sequence[Permission]) -> None:
     """Which rights are missing, by asking the server; nothing is stored by the question."""
-    missing = []
-    for right in wanted:
-        resource, _, subresource = right.resource.partition("/")
-        attributes = {"verb": right.verb, "resource": resource, "group": right.group}
-        if subresource:
-            attributes["subresource"] = subresource
-        if right.namespace:
-            attributes["namespace"] = right.namespace
-        body = {
-            "apiVersion": "authorization.k8s.io/v1",
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": attributes},
-        }
-        try:
-            answer = kube.connection.write("POST", _REVIEWS, _REVIEW, json.dumps(body).encode())
-            allowed = (json.loads(answer.body).get("status") or {}).get("allowed") is True
-        except (AicrError, ValueError, AttributeError) as error:
-            seen.lacks("rights", f"not known: {error}")
-            return
-        if not allowed:
-            missing.append(str(right))
+    try:
+        missing = [str(right) for right in wanted if not kube.may(right)]
+    except AicrError as error:
+        seen.lacks("rights", f"not known: {error.message}")
+        return
     if missing:
         seen.lacks("rights", f"missing: {'; '.join(missing)}")
     else:

@@ -100,11 +100,11 @@ class Report:
 class Rules:
     """The judge and the recorded ways of each component, made once."""
 
-    __slots__ = ("_judges", "_releases", "_walks", "records")
+    __slots__ = ("_judges", "_walks", "records", "releases")
 
     def __init__(self, records: Mapping[str, Records], releases: Sequence[Release] = ()) -> None:
         self.records = records
-        self._releases = releases
+        self.releases = releases
         self._judges: dict[str, Judge] = {}
         self._walks: dict[str, Walks] = {}
 
@@ -115,9 +115,7 @@ class Rules:
 
     def walks(self, component: str) -> Walks:
         if component not in self._walks:
-            self._walks[component] = Walks(
-                self.judge(component), pins_of(self._releases, component)
-            )
+            self._walks[component] = Walks(self.judge(component), pins_of(self.releases, component))
         return self._walks[component]
 
 

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from aicr.upgrade.rows import Row
 
 _STYLE = """\
-.row summary { display: grid; grid-template-columns: 15rem 7rem 14rem 1fr; gap: .2rem 1rem;
-  align-items: baseline; list-style-position: outside; overflow-wrap: anywhere; }
-@media (max-width: 50rem) { .row summary { grid-template-columns: 1fr; } }
+.row summary { display: grid; grid-template-columns: 1rem 15rem 7rem 14rem 1fr; gap: .2rem 1rem;
+  align-items: baseline; overflow-wrap: anywhere; }
+.row summary::before { content: "\\25b8"; } .row[open] summary::before { content: "\\25be"; }
+@media (max-width: 50rem) { .row summary { grid-template-columns: 1rem 1fr; }
+  .row summary > * { grid-column: 2; } .row summary::before { grid-row: 1; } }
 """
 
 

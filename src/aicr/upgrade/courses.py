@@ -9,6 +9,7 @@ from aicr.upgrade.inventory import Identity
 from aicr.upgrade.match import IDENTITY_CHANGED
 from aicr.upgrade.model import BLOCKED, MANUAL, SAFE
 from aicr.upgrade.rows import version_row
+from aicr.versions.semver import without_v
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ WALKABLE = (SAFE, MANUAL)
 
 class PlannedHop:
     """One move of one component in one stage: its row, as the check gives it for that move alone,
-    and the newest release that pins where it lands."""
+    the newest release that pins where it lands, and whether that is a ``stop`` on the way."""
 
-    __slots__ = ("pinned_by", "row")
+    __slots__ = ("pinned_by", "row", "stop")
 
-    def __init__(self, row: Row, pinned_by: str = "") -> None:
+    def __init__(self, row: Row, pinned_by: str = "", *, stop: bool = False) -> None:
         self.row = row
         self.pinned_by = pinned_by
+        self.stop = stop
 
 
 class Held:
@@ -104,20 +106,27 @@ def _course(row: Row, rules: Rules, deployer: str) -> Course:
     if row.change != "version" or judgement is None or judgement.verdict != BLOCKED:
         return Course(row, (), Held(row, row))
     path = row.ways.path or row.ways.to_furthest
-    stops = [hop.to for hop in path]
     hops: list[PlannedHop] = []
     at = row.before
-    for to, release in zip(stops, [hop.release for hop in path], strict=True):
-        last = bool(row.ways.path) and to == stops[-1]
+    for hop in path:
+        last = bool(row.ways.path) and hop is path[-1]
+        to = hop.to if last or hop.release else _spelled_after(at, hop.to)
         found = hop_row(row, at, to, rules, deployer, last=last)
         if last and found.reason == IDENTITY_CHANGED:
             return Course(row, hops, Held(row, found, at if hops else ""))
-        hops.append(PlannedHop(found, release or newest_release(rules, row.component, to)))
+        release = hop.release or newest_release(rules, row.component, to)
+        hops.append(PlannedHop(found, release, stop=not last))
         at = to
     if row.ways.path:
         return Course(row, hops)
     stuck = hop_row(row, at, row.after, rules, deployer, last=True) if hops else row
     return Course(row, hops, Held(row, stuck, at if hops else ""))
+
+
+def _spelled_after(running: str, stop: str) -> str:
+    """A stop that no release spells, with the v of the version that runs by then: a plan from
+    there spells it the same."""
+    return ("v" if running[:1] == "v" else "") + without_v(stop)
 
 
 def _pinned(rules: Rules, row: Row) -> str:

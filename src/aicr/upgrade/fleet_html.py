@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 _STYLE = """\
 body { max-width: none; }
-.matrix { max-height: 75vh; overflow: auto; }
+.matrix { max-height: 75vh; overflow: auto; width: max-content; max-width: 100%; }
 .matrix table { width: auto; }
 .matrix thead th { position: sticky; top: 0; z-index: 1; vertical-align: bottom; }
 .matrix thead th span { writing-mode: vertical-rl; transform: rotate(180deg); font-weight: 600;
   max-height: 14rem; overflow-wrap: anywhere; }
 .matrix tbody th { position: sticky; left: 0; background: var(--paper); font-weight: 600;
-  max-width: 24rem; overflow-wrap: anywhere; border-right: 1px solid var(--line); }
+  min-width: 10rem; max-width: 24rem; overflow-wrap: anywhere;
+  border-right: 1px solid var(--line); }
 .matrix td { text-align: center; padding: .15rem; min-width: 2.4rem; }
+.matrix td:nth-child(2) { min-width: 7.5rem; }
 .matrix td a { display: block; padding: .15rem .4rem; border-radius: .3rem; font-weight: 700;
   text-decoration: none; }
 .matrix td a:hover { text-decoration: underline; }
@@ -34,6 +36,7 @@ body { max-width: none; }
 
 _SCRIPT = """\
 "use strict";
+(() => {
 const name = document.getElementById("name"), verdict = document.getElementById("verdict");
 const rows = document.querySelectorAll("tr[data-name]");
 const shown = document.getElementById("shown");
@@ -48,20 +51,21 @@ function filter() {
   }
   shown.textContent = count + " of " + rows.length + " clusters";
 }
-function open() {
+function reveal() {
   const target = location.hash && document.getElementById(location.hash.slice(1));
   if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
 }
 document.getElementById("filter").hidden = false;
 name.addEventListener("input", filter);
 verdict.addEventListener("change", filter);
-window.addEventListener("hashchange", open);
+window.addEventListener("hashchange", reveal);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='#']");
-  if (link && link.getAttribute("href") === location.hash) open();
+  if (link && link.getAttribute("href") === location.hash) reveal();
 });
 filter();
-open();
+reveal();
+})();
 """
 
 _LEGEND = (
@@ -98,7 +102,8 @@ def fleet_html(fleet: Fleet) -> str:
             )
             body.append(f"<h2>{text(said)}</h2>\n")
         if group:
-            body.append(_matrix(group, components, by_key))
+            changed = {row.component for one in group for row in one.rows}
+            body.append(_matrix(group, [c for c in components if c in changed], by_key))
     if moves:
         body.append("<h2>Moves</h2>\n")
         body += [_move(move, n) for n, move in enumerate(moves)]
@@ -145,7 +150,7 @@ def _matrix(group: Sequence[ClusterReport], components: Sequence[str], places: _
         rows = {row.component: row for row in one.rows}
         verdicts = " ".join(sorted({row.verdict for row in one.rows if row.verdict}))
         cells = "".join(f"<td>{_cell(rows.get(name), places)}</td>" for name in components)
-        mark = badge(one.verdict or "no change" if not one.failing else one.verdict or "failing")
+        mark = badge(one.verdict or ("failing" if one.failing else "no verdict"))
         lines.append(
             f'<tr data-name="{text(one.name)}" data-verdicts="{verdicts}">'
             f'<th scope="row">{text(one.name)}</th><td>{mark}</td>{cells}</tr>\n'

@@ -145,8 +145,10 @@ def fleet_markdown(fleet: Fleet) -> str:
     if fleet.to:
         lines += [f"- To: {escaped(fleet.to)}", ""]
     lines.append(f"**{escaped(summary(fleet))}**")
-    components = fleet.components()
+    everywhere = fleet.components()
     for value, group in fleet.groups():
+        changed = {row.component for one in group for row in one.rows}
+        components = [name for name in everywhere if name in changed]
         if fleet.group_by:
             lines += ["", f"## {escaped(fleet.group_by)}: {escaped(value)}"]
         if group and components:

@@ -84,7 +84,9 @@ class Lines:
         if placed is None and operator == "<":
             # Where a line ends is the natural end of a range in it.
             ends = (span.high for span in self.spans if not span.high_inclusive)
-            placed = next((high for high in ends if high is not None and _same(high, version)), None)
+            placed = next(
+                (high for high in ends if high is not None and _same(high, version)), None
+            )
         if placed is None:
             raise RangeError(
                 f"{text!r}: {version} is in none of the lines: {self}; "

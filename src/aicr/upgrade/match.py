@@ -95,11 +95,12 @@ _NO_BOUNDARY = Judgement(UNKNOWN, NO_BOUNDARY_CROSSED, 3)
 class Judge:
     """Answers for the moves of one component; ``records`` is None where it has none."""
 
-    __slots__ = ("_bounds", "_known", "_transitions", "records")
+    __slots__ = ("_bounds", "_known", "_lined", "_transitions", "records")
 
     def __init__(self, records: Records | None) -> None:
         self.records = records
         self._transitions = tuple(records.transitions) if records is not None else ()
+        self._lined = records is not None and records.lines is not None
         self._bounds = sorted(
             {v.key for t in self._transitions for r in (t.origin, t.to) for _, v in r.bounds}
         )
@@ -110,8 +111,8 @@ class Judge:
         return self.records.version(text) if self.records is not None else parse(text)
 
     def judge(self, source: Version | None, target: Version | None) -> Judgement:
-        """The answer for a move; a version that cannot be compared is None."""
-        if source is None or target is None:
+        """The answer for a move between versions as ``version`` gives them."""
+        if source is None or target is None or (self._lined and not (source.line and target.line)):
             return _NOT_COMPARABLE
         if target.key < source.key:
             return _DOWNGRADE

@@ -35,7 +35,8 @@ p { margin: .5rem 0; max-width: 75ch; }
 code, pre, .v { font-family: ui-monospace, monospace; font-size: .9em; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .3rem;
   padding: .6rem .8rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
-dl.about { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: .5rem 0; }
+dl.about { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem;
+  margin: .5rem 0; }
 dl.about dt { color: var(--quiet); } dl.about dd { margin: 0; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: .3rem; margin: .5rem 0; }
 table { border-collapse: collapse; width: 100%; }

@@ -131,6 +131,10 @@ class Walks:
         """Every stop of the component, ascending."""
         return self._stops
 
+    def version(self, text: str) -> Version | None:
+        """The version that ``text`` spells, in its line; None where it cannot be compared."""
+        return self._judge.version(text)
+
     def leads(self, source: Version, target: Version) -> Judgement | None:
         """The answer for the jump by itself if it can be walked, else None."""
         found = self._judge.judge(source, target)
@@ -141,13 +145,13 @@ class Walks:
         whose identity moves with it cannot by a ``safe``, which speaks of versions alone."""
         if same(before, after):
             return not moved
-        source, target = self._judge.version(before), self._judge.version(after)
+        source, target = self.version(before), self.version(after)
         found = self.leads(source, target) if source is not None and target is not None else None
         return found is not None and not (moved and found.verdict == SAFE)
 
     def ends_by_hand(self, before: str, after: str) -> bool:
         """Whether some chain to the target ends with a ``manual`` hop."""
-        source, target = self._judge.version(before), self._judge.version(after)
+        source, target = self.version(before), self.version(after)
         if source is None or target is None or target.key <= source.key:
             return False
         _, high = self._between(source, target)

@@ -190,7 +190,7 @@ def _stage(
     move: _Move, n: int, count: int, scheduled: Sequence[Scheduled], held: Sequence[Course]
 ) -> Stage:
     components, notes = stack_at(n, count, scheduled, held, move.before, move.after)
-    order = order_of(components)
+    order, problems = order_of(components)
     places = {name: place for place, name in enumerate(order)}
     hops = [
         hop
@@ -200,7 +200,7 @@ def _stage(
     ]
     hops.sort(key=lambda hop: (places.get(hop.row.component, len(order)), hop.row.component))
     release = shipped_by(components, move.releases)
-    return Stage(n, hops, components, order, release=release, notes=notes)
+    return Stage(n, hops, components, order, release=release, notes=[*notes, *problems])
 
 
 def _through_releases(move: _Move) -> Plan:
@@ -283,7 +283,8 @@ def _along(move: _Move, walk: JointWalk, legs: Sequence[Leg], held: set[str]) ->
                 continue
             is_last = n == last
             row = hop_row(course.change, at, to, move.rules, move.report.deployer, last=is_last)
-            hops.append(PlannedHop(row, newest_release(move.rules, course.component, to)))
+            release = newest_release(move.rules, course.component, to)
+            hops.append(PlannedHop(row, release, stop=not is_last))
             stages.append(n)
             at = to
         scheduled.append(Scheduled(Course(course.change, hops), stages))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from aicr.documents.safe import cell
 from aicr.upgrade.page import about, badge, page, paragraphs, steps, table, text
 from aicr.upgrade.plan_page import Commands
 from aicr.upgrade.plan_report import by_hand
@@ -158,8 +157,6 @@ def _box(said: str, *, strong: bool = False) -> str:
 def _commands(found: Sequence[str], said: str) -> list[str]:
     if not found:
         return []
-    lines = "\n".join(text(cell(one)) for one in found)
-    return [
-        f'<li><label><input type="checkbox"><span>{text(said)}:</span></label>'
-        f"<pre>{lines}</pre></li>\n"
-    ]
+    lines = "\n".join(text(one) for one in found)
+    box = f'<label><input type="checkbox"><span>{text(said)}:</span></label>'
+    return [f"<li>{box}<pre>{lines}</pre></li>\n"]

@@ -80,7 +80,7 @@ def hop_cells(hop: PlannedHop) -> tuple[str, str, str, str, str]:
     notes = row.notes
     if hop.pinned_by:
         notes = f"{notes}, pinned by {hop.pinned_by}" if notes else f"pinned by {hop.pinned_by}"
-    elif row.change == "version":
+    elif hop.stop:
         notes = f"{notes}, pinned by no release: check that it was published"
     return row.component, row.before or "-", row.after or "-", row.verdict or "-", notes
 

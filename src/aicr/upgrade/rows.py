@@ -37,12 +37,10 @@ class Row:
         "component",
         "covers",
         "downgrade",
-        "explanation",
         "fails_run",
         "identity_changes",
         "judgement",
         "jump",
-        "notes",
         "outdone_by",
         "precondition",
         "reason",
@@ -115,8 +113,17 @@ class Row:
         self.references = references
         self.identity_changes = identity_changes
         self.fails_run = change not in ("added", "removed") and verdict != SAFE
-        self.notes = notes(self)
-        self.explanation = explain(self)
+
+    # Worded when somebody asks: a fleet judges far more moves than it prints.
+    @property
+    def notes(self) -> str:
+        """The NOTES cell."""
+        return notes(self)
+
+    @property
+    def explanation(self) -> str:
+        """What the verdict means and what to do, in words."""
+        return explain(self)
 
 
 def version_row(

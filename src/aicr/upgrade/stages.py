@@ -143,7 +143,43 @@ def stack_at(
         hop = by_name[name].landed(n) if name in by_name else None
         ref = before[name]
         found[name] = in_version(ref, hop.row.after) if hop is not None else ref
-    return _with_dependencies(found, after, stands_for)
+    if not last:
+        _add_needs(n, scheduled, found, after)
+    return _with_dependencies(found, stands_for)
+
+
+def _add_needs(
+    n: int, scheduled: Sequence[Scheduled], found: dict[str, ComponentRef], after: Refs
+) -> None:
+    """What moves waits, within its stage, for a new dependency that was pulled forward for it.
+
+    Not where old and new dependencies together would wait for each other.
+    """
+    new = {
+        one.course.component
+        for one in scheduled
+        if one.course.change.change in ARRIVALS and one.is_there(n)
+    }
+    if not new:
+        return
+    extended = dict(found)
+    for one in scheduled:
+        name = one.course.component
+        ref = found.get(name)
+        if ref is None or name not in after or one.course.held is not None or one.begin > n:
+            continue
+        more = [
+            need
+            for need in after[name].dependency_refs
+            if need in new and need not in ref.dependency_refs
+        ]
+        if more:
+            extended[name] = ref.replace(dependency_refs=[*ref.dependency_refs, *more])
+    try:
+        deployment_order(_with_dependencies(dict(extended), {})[0])
+    except AicrError:
+        return
+    found.update(extended)
 
 
 def in_version(ref: ComponentRef, version: str) -> ComponentRef:
@@ -156,7 +192,7 @@ def in_version(ref: ComponentRef, version: str) -> ComponentRef:
 
 
 def _with_dependencies(
-    found: dict[str, ComponentRef], after: Refs, stands_for: Mapping[str, str]
+    found: dict[str, ComponentRef], stands_for: Mapping[str, str]
 ) -> tuple[list[ComponentRef], list[str]]:
     """The components by name, none of which needs one that is not there."""
     notes: list[str] = []
@@ -173,12 +209,12 @@ def _with_dependencies(
     return [found[name] for name in sorted(found)], notes
 
 
-def order_of(components: Sequence[ComponentRef]) -> list[str]:
-    """Their deployment order; by name where they wait for each other."""
+def order_of(components: Sequence[ComponentRef]) -> tuple[list[str], list[str]]:
+    """Their deployment order; by name, and why, where they wait for each other."""
     try:
-        return deployment_order(components)
-    except AicrError:
-        return [ref.name for ref in components if ref.enabled]
+        return deployment_order(components), []
+    except AicrError as error:
+        return [ref.name for ref in components if ref.enabled], [error.message]
 
 
 def shipped_by(components: Sequence[ComponentRef], releases: Sequence[Release]) -> str:

@@ -1,0 +1,113 @@
+"""``aicr nvcf agents``: which agent runs in each compute cluster."""
+
+from __future__ import annotations
+
+from aicr.cli.flags import add_bool
+from aicr.cli.nvcf_flags import (
+    add_fleet_flags,
+    add_format_flag,
+    add_read_flags,
+    answer,
+    end_by_sigterm,
+    patience_of,
+)
+from aicr.cli.output import note, write
+from aicr.nvcf.outcome import failure_code as failure_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from aicr.nvcf.agents import Agent
+    from aicr.nvcf.fleet import ComputeCluster, Fleet
+    from aicr.nvcf.kube import Opened
+
+ROLE = "docs/nvcf/roles/agents.yaml"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    add_fleet_flags(parser)
+    parser.add_argument(
+        "--inventory", metavar="FILE|URL",
+        help="the compute plane's inventory, for images that have only a digest",
+    )  # fmt: skip
+    parser.add_argument("--save", metavar="FILE", help="write the clusters' registrations")
+    parser.add_argument(
+        "--expect", metavar="FILE", help="compare the registrations with what --save wrote"
+    )
+    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+    add_format_flag(parser)
+    add_read_flags(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.nvcf.fleet_file import read_fleet
+    from aicr.nvcf.plan import agents_plan
+
+    end_by_sigterm()
+    fleet = read_fleet(args.fleet)
+    clusters = fleet.chosen(args.cluster)
+    if args.plan:
+        write(agents_plan(clusters, args))
+        return 0
+    from aicr.nvcf.roll_gate import (
+        agents_outcome,
+        registration_differences,
+        registrations_text,
+        wrong_cluster_outcome,
+    )
+
+    digests = digests_of(args, fleet)
+    saved = b""
+    if args.expect:
+        from aicr.artifact.read import read_path
+
+        saved = read_path(args.expect, "--expect")
+    opened, agents = read_agents(args, clusters, digests)
+    if opened.wrong:
+        return answer(wrong_cluster_outcome("agents", opened), args.format)
+    notes = [f"{name}: not pinned, it is {uid}" for name, uid in opened.unpinned.items()]
+    differences = registration_differences(saved, args.expect, agents) if args.expect else []
+    if args.save:
+        write(registrations_text(agents), args.save)
+        note(f"{args.save}: the registrations of {len(agents)} clusters")
+    return answer(agents_outcome(agents, opened, differences=differences, notes=notes), args.format)
+
+
+def digests_of(args: argparse.Namespace, fleet: Fleet) -> dict[str, str]:
+    """The versions of agent images by digest: of the inventory, then of the fleet file."""
+    from aicr.nvcf.inventory import read_inventory
+
+    found: dict[str, str] = {}
+    if args.inventory is not None:
+        inventory = read_inventory(args.inventory)
+        found = {
+            one.digest: one.tag for one in inventory.images if one.name == "nvca" and one.digest
+        }
+    return found | dict(fleet.agent_digests)
+
+
+def read_agents(
+    args: argparse.Namespace, clusters: Sequence[ComputeCluster], digests: dict[str, str]
+) -> tuple[Opened, list[Agent]]:
+    """The agent of every cluster; none is read where one is another cluster than its entry's."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from aicr.nvcf.agent_versions import UNVERIFIED
+    from aicr.nvcf.agents import Agent, read_agent
+    from aicr.nvcf.kube import open_fleet
+
+    opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
+    if opened.wrong:
+        return opened, []
+
+    def one(cluster: ComputeCluster) -> Agent:
+        kube = opened.found.get(cluster.name)
+        if kube is None:
+            why = opened.failed[cluster.name].message
+            return Agent(cluster.name, agent_class=UNVERIFIED, doubts=[why])
+        return read_agent(kube, digests, corrected=cluster.corrected)
+
+    with ThreadPoolExecutor(max(1, min(len(clusters), 32))) as pool:
+        return opened, list(pool.map(one, clusters))

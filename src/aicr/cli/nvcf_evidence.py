@@ -1,0 +1,58 @@
+"""``aicr nvcf evidence``: is a record folder what was written, and what is in it?"""
+
+from __future__ import annotations
+
+from aicr.cli.output import write
+from aicr.nvcf.outcome import failure_code as failure_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", choices=("verify", "show", "pack"), help="what to do with the record"
+    )
+    parser.add_argument("record", metavar="DIR", help="a record folder")
+    parser.add_argument(
+        "--format", choices=("table", "json"), default="table", help="default: table"
+    )
+    group = parser.add_argument_group("pack")
+    group.add_argument(
+        "--redact", action="store_true", help="keep only fields on a list, of every kind of file"
+    )
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help="default: <DIR>.tar.gz, or <DIR>.redacted.tar.gz"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.nvcf.evidence_chain import verify
+    from aicr.nvcf.evidence_report import show_text, verify_text
+
+    if args.action == "pack":
+        return _pack(args)
+    verdict = verify(args.record)
+    if args.action == "show":
+        write(show_text(args.record, verdict, args.format))
+    else:
+        write(verify_text(args.record, verdict, args.format))
+    return 0 if verdict.intact else 2
+
+
+def _pack(args: argparse.Namespace) -> int:
+    from aicr.cli.output import note, warn
+    from aicr.nvcf.evidence_pack import pack
+
+    ending = ".redacted.tar.gz" if args.redact else ".tar.gz"
+    output = args.output or args.record.rstrip("/") + ending
+    packed = pack(args.record, output, redact=args.redact)
+    for problem in packed.verdict.problems[:20]:
+        warn(f"the record was changed: {problem}")
+    if packed.left_out:
+        note(f"{len(packed.left_out)} files are only named in the pack: {packed.left_out[0]} ...")
+    if not args.redact:
+        warn("this pack holds message bodies, which may hold secrets; share it privately")
+    write(f"{output}\n")
+    return 0 if packed.verdict.intact else 2

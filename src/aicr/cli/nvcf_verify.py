@@ -1,0 +1,61 @@
+"""``aicr nvcf verify``: does what ran before the upgrade still run, and something new too?"""
+
+from __future__ import annotations
+
+from aicr.cli.nvcf_flags import add_fleet_flags, add_format_flag, answer, end_by_sigterm, seconds
+from aicr.cli.nvcf_nats import no_answer
+from aicr.errors import AicrError, invalid
+from aicr.nvcf.outcome import failure_code as failure_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+_EPILOG = """\
+verified exits 0; failed and not-verified exit 2. --invoke sends traffic: the invocation that the
+fleet file has for that account. Everything else is read.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
+    add_fleet_flags(parser, choose=False)
+    parser.add_argument("--record", metavar="DIR", help="where preflight recorded what to compare")
+    parser.add_argument(
+        "--new-deployment", action="append", default=[], metavar="NCA:FUNCTION:VERSION",
+        help="a deployment that you made since the upgrade; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--invoke", default="", metavar="NCA", help="send this account's invocation (traffic)"
+    )
+    parser.add_argument(
+        "--timeout-account", type=seconds, default=60.0, metavar="SECONDS",
+        help="for one answer of nvcf-cli (default: 60)",
+    )  # fmt: skip
+    add_format_flag(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.nvcf.evidence import append_record
+    from aicr.nvcf.fleet_file import read_fleet
+    from aicr.nvcf.page import subject_of_flag
+    from aicr.nvcf.verify import verify, verify_page
+
+    end_by_sigterm()
+    fleet = read_fleet(args.fleet)
+    deployments = [subject_of_flag("--new-deployment", one) for one in args.new_deployment]
+    path = args.record or fleet.record_folder()
+    if not path:
+        raise invalid("--record: needed while the fleet file states no clusterUid")
+    try:
+        with append_record(path, fleet.control_plane.cluster_uid) as record:
+            checks = verify(
+                record,
+                fleet.control_plane.accounts,
+                deployments=deployments,
+                invoke=args.invoke,
+                seconds=args.timeout_account,
+            )
+    except AicrError as error:
+        return answer(no_answer("verify", "not-verified", error), args.format)
+    return answer(verify_page(checks, record=path), args.format)

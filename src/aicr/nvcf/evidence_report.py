@@ -1,0 +1,70 @@
+"""What is said of a record folder: whether it verifies, and what is in it."""
+
+from __future__ import annotations
+
+from aicr.documents.emit import json_text
+from aicr.documents.safe import cell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from aicr.nvcf.evidence_chain import Verdict
+
+_SHOWN = 20
+
+
+def verify_text(path: str, verdict: Verdict, form: str) -> str:
+    """The result of a verification."""
+    files = sum(entry.kind == "file" for entry in verdict.entries)
+    if form == "json":
+        return json_text(
+            {
+                "record": path,
+                "outcome": "verified" if verdict.intact else "changed",
+                "exit": 0 if verdict.intact else 2,
+                "controlPlane": verdict.control_plane or None,
+                "files": files,
+                "closed": verdict.closed,
+                "problems": list(verdict.problems),
+                "unlisted": list(verdict.unlisted),
+                "last": verdict.last or None,
+            }
+        )
+    lines = [f"{cell(path)}: {'verified' if verdict.intact else 'CHANGED'}"]
+    lines.append(f"control plane: {cell(verdict.control_plane or 'not stated')}")
+    lines.append(f"files: {files}")
+    lines.append(f"last line: sha256 {verdict.last or '-'}")
+    if not verdict.closed:
+        lines.append(
+            "not closed: the last command is still writing, was killed, or lines are missing at "
+            "the end"
+        )
+    lines += [f"problem: {cell(one)}" for one in verdict.problems]
+    lines += [f"not in the manifest, counts for nothing: {cell(one)}"
+              for one in verdict.unlisted[:_SHOWN]]  # fmt: skip
+    if len(verdict.unlisted) > _SHOWN:
+        lines.append(f"and {len(verdict.unlisted) - _SHOWN} more")
+    return "\n".join(lines) + "\n"
+
+
+def show_text(path: str, verdict: Verdict, form: str) -> str:
+    """The lines of the manifest, without any file's content."""
+    if form == "json":
+        return json_text(
+            {"record": path, "intact": verdict.intact,
+             "entries": [entry.said for entry in verdict.entries]}
+        )  # fmt: skip
+    lines = []
+    for entry in verdict.entries:
+        said = entry.said
+        if entry.kind == "file":
+            text = f"{entry.file}  {entry.source}  {said.get('command', '')}"
+        elif entry.kind == "event":
+            details = said.get("details")
+            pairs = details.items() if isinstance(details, dict) else ()
+            text = f"{said.get('event')}  " + "  ".join(f"{k}={v}" for k, v in pairs)
+        else:
+            text = "(closed)" if entry.kind == "close" else f"(record by {said.get('tool')})"
+        lines.append(f"{entry.time}  {cell(text)}\n")
+    if not verdict.intact:
+        lines.append(f"CHANGED: aicr nvcf evidence verify {cell(path)} says how\n")
+    return "".join(lines)

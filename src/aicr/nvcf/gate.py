@@ -1,0 +1,184 @@
+"""Whether the NATS roll may resume: all checked in one run, and the one place that says so."""
+
+from __future__ import annotations
+
+from aicr.errors import AicrError
+from aicr.nvcf import clock
+from aicr.nvcf.agent_starts import read_agents
+from aicr.nvcf.drain_report import NEVER, NEXT
+from aicr.nvcf.drain_state import CANNOT_VERIFY, VALID
+from aicr.nvcf.outcome import Outcome
+from aicr.nvcf.page import (
+    FAILED,
+    NOT_APPLICABLE,
+    PASSED,
+    UNVERIFIED,
+    Check,
+    consumers_of,
+    facts_of,
+    table_of,
+    tasks_check,
+)
+from aicr.nvcf.roll_gate import OPEN, registration_differences, roll_gate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aicr.nvcf.agents import Agent
+    from aicr.nvcf.drain import Answered, Gate
+    from aicr.nvcf.evidence import Record
+    from aicr.nvcf.reach import Reach
+
+RESUME = "resume"
+HOLD = "hold"
+GUIDE = (
+    "the guide's own gate: its text is not public, and it decides; that it passed is your statement"
+)
+
+
+class Asked:
+    """What the operator states. ``guide`` is where the passed gate of the guide is written down;
+    ``expected`` the saved registrations (path and content), None where none were given."""
+
+    __slots__ = ("account_seconds", "allow_tasks", "expected", "guide")
+
+    def __init__(
+        self,
+        *,
+        guide: str,
+        allow_tasks: bool = False,
+        expected: tuple[str, bytes] | None = None,
+        account_seconds: float = 30.0,
+    ) -> None:
+        self.guide = guide
+        self.allow_tasks = allow_tasks
+        self.expected = expected
+        self.account_seconds = account_seconds
+
+
+def decide_gate(
+    reach: Reach, record: Record | None, drain: Gate, asked: Asked
+) -> tuple[list[Check], Answered]:
+    """Every check; the drain gate comes last, so that it is the freshest. Raises AicrError for a
+    record that cannot be trusted."""
+    agents = read_agents(reach)
+    tasks = tasks_check(
+        reach.fleet.control_plane.accounts, seconds=asked.account_seconds, allowed=asked.allow_tasks
+    )
+    answered = drain.answer()
+    checks = [
+        _drain(answered),
+        _roll(reach, agents, answered),
+        _identities(reach, agents, asked),
+        tasks,
+        _guide(asked),
+        _fresh(reach, answered),
+    ]
+    if record is not None and record.writable:
+        said = {one.name: one.result for one in checks}
+        record.log("gate", {"guideGatePassed": asked.guide or None, "checks": said})
+    return checks, answered
+
+
+def is_go(checks: Sequence[Check]) -> bool:
+    """Whether nothing speaks against it; what does not apply was left out by the operator."""
+    return bool(checks) and all(one.result in (PASSED, NOT_APPLICABLE) for one in checks)
+
+
+def gate_page(
+    checks: Sequence[Check], answered: Answered, *, fleet: str, record: str, source: str = ""
+) -> Outcome:
+    go = is_go(checks)
+    first = next((one for one in checks if one.result in (FAILED, UNVERIFIED)), None)
+    action = "resume the NATS roll: one server, then this gate again"
+    if first is not None:
+        action = f"hold the NATS roll: {first.name}: {first.then or first.why}"
+    return Outcome(
+        command="gate",
+        answer=RESUME if go else HOLD,
+        go=go,
+        as_of=clock.shown(answered.at),
+        valid_until=clock.shown(answered.at + VALID) if go else "",
+        clock={"source": "NATS servers (varz.now)"},
+        baseline=answered.baseline,
+        next_action=action,
+        next_command=(
+            f"aicr nvcf drain --fleet {fleet} --record {record} --callers-paused --watch"
+            if go
+            else f"aicr nvcf drain --fleet {fleet} --record {record}"
+        ),
+        do=[f"{action[0].upper()}{action[1:]}."],
+        do_not=() if go else NEVER,
+        tables=[table_of(checks)],
+        facts=facts_of(checks),
+        notes=[GUIDE, *answered.notes, *answered.decision.notes],
+        extra={"drain": answered.decision.answer, "reasons": list(answered.decision.because)},
+    )
+
+
+def _drain(answered: Answered) -> Check:
+    decision = answered.decision
+    why = f"{decision.answer}: {decision.because[0] if decision.because else ''}"
+    source = answered.sources.monitor
+    if decision.go:
+        return Check("complete drain gate", PASSED, why, source=source)
+    result = UNVERIFIED if decision.answer == CANNOT_VERIFY else FAILED
+    then = NEXT.get(decision.answer, "wait for redelivery, then aicr nvcf recover")
+    return Check("complete drain gate", result, why, then=then, source=source)
+
+
+def _roll(reach: Reach, agents: Sequence[Agent], answered: Answered) -> Check:
+    doubts = [str(one) for one in reach.doubts()]
+    found = roll_gate(agents, consumers_of(answered.second), reach.fleet.retired, doubts)
+    why = found.reasons[0] if found.reasons else "every agent is corrected, and all consumers known"
+    if found.answer == OPEN:
+        return Check("agents and roll gate", PASSED, why, source="Kubernetes API")
+    result = UNVERIFIED if found.answer == CANNOT_VERIFY else FAILED
+    return Check(
+        "agents and roll gate", result, why, then="aicr nvcf agents", source="Kubernetes API"
+    )
+
+
+def _identities(reach: Reach, agents: Sequence[Agent], asked: Asked) -> Check:
+    name = "identities"
+    if reach.opened.unpinned:
+        one = next(iter(reach.opened.unpinned))
+        return Check(name, UNVERIFIED, f"{one} is unpinned", then="aicr nvcf status --pin")
+    if reach.opened.failed:
+        one = next(iter(reach.opened.failed))
+        return Check(name, UNVERIFIED, f"{one} was not reached", then="aicr nvcf status")
+    if asked.expected is None:
+        return Check(name, PASSED, "every cluster is the one of its entry", source="kube-system")
+    path, data = asked.expected
+    try:
+        differences = registration_differences(data, path, agents)
+    except AicrError as error:
+        return Check(name, UNVERIFIED, error.message)
+    if differences:
+        then = "find out who changed the registration: a new identity can orphan deployments"
+        return Check(name, FAILED, differences[0], then=then, source="NVCFBackend")
+    return Check(name, PASSED, "clusters and registrations are the saved ones", source=path)
+
+
+def _guide(asked: Asked) -> Check:
+    name = "the guide's own gate"
+    if asked.guide:
+        return Check(name, PASSED, f"stated by the operator: {asked.guide}", source="operator")
+    return Check(
+        name, UNVERIFIED, "nobody stated that it passed",
+        then="run your guide's gate, then pass --guide-gate-passed REF",
+    )  # fmt: skip
+
+
+def _fresh(reach: Reach, answered: Answered) -> Check:
+    """A statement holds for five minutes, by the servers' clock, also where this machine slept."""
+    import time
+
+    now = time.time() + reach.nats_offset
+    age = max(0.0, now - answered.at)
+    if not answered.at:
+        return Check("fresh", UNVERIFIED, "no server's time was read")
+    if age > VALID:
+        return Check("fresh", UNVERIFIED, f"the readings are {age / 60:.0f} min old", then="repeat")
+    return Check("fresh", PASSED, f"the readings are {age:.0f} s old", source="varz.now")

@@ -1,0 +1,224 @@
+"""What a capture of retained messages means: wait, look again, or stop. It never means go on."""
+
+from __future__ import annotations
+
+import json
+
+from aicr.nvcf import clock
+from aicr.nvcf.drain_report import NEVER
+from aicr.nvcf.matching import (
+    COLLIDING,
+    CONFLICTING,
+    OTHER_CAUSES,
+    UNDECODABLE,
+    UNVERIFIED,
+    WAITING,
+)
+from aicr.nvcf.outcome import Fact, Outcome, Table
+from aicr.nvcf.queues import CREATION, TERMINATION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aicr.nvcf.matching import Finding
+    from aicr.nvcf.recover import Captured
+
+NOTHING = "nothing-retained"
+RECHECK = "recheck-drain"
+WAIT = "wait"
+STOP = "stop"
+_SHOWN = 200
+ACTIONS = {
+    NOTHING: "run drain; a stuck deployment then has another cause",
+    RECHECK: "what was retained is gone since: run drain again",
+    STOP: (
+        "hold the NATS roll, keep callers paused, leave pending work intact, and share the private "
+        "evidence with NVIDIA support"
+    ),
+}
+_STOPS = frozenset((UNDECODABLE, UNVERIFIED, CONFLICTING))
+
+
+def answer_of(
+    found: Captured, waits: Mapping[str, float | None], now: float
+) -> tuple[str, dict[str, float]]:
+    """The answer, and for ``wait`` until when by cluster (their own time).
+
+    ``waits`` is by cluster with a corrected agent: when its redelivery has had its time.
+    """
+    if found.failed or not found.before or CREATION not in found.before:
+        return STOP, {}
+    left_before = sum(one.state.messages for one in found.before.values())
+    left_after = sum(one.state.messages for one in found.after.values())
+    if not left_before and not left_after and set(found.after) == set(found.before):
+        return NOTHING if not found.problems else STOP, {}
+    if not left_after and set(found.after) == set(found.before):
+        return RECHECK, {}
+    if found.problems or any(one.outcome in _STOPS for one in found.findings):
+        return STOP, {}
+    until: dict[str, float] = {}
+    for one in found.findings:
+        name = found.clusters.names.get(one.message.cluster_id, "")
+        end = waits.get(name)
+        if end is None or end <= now:
+            return STOP, {}
+        until[name] = end
+    return (WAIT, until) if until else (STOP, {})
+
+
+def outcome_of(
+    found: Captured,
+    *,
+    command: str,
+    record: str,
+    fleet: str,
+    answer: str,
+    until: Mapping[str, float],
+    as_of: str,
+    not_captured: Sequence[str] = (),
+) -> Outcome:
+    action = ACTIONS.get(answer, "")
+    if answer == WAIT:
+        each = ", ".join(f"{name} until {clock.shown(end)}" for name, end in sorted(until.items()))
+        action = f"wait for redelivery ({each}), then run drain"
+    following = (
+        f"aicr nvcf evidence pack {record} --redact"
+        if answer == STOP
+        else f"aicr nvcf drain --fleet {fleet} --record {record}"
+    )
+    notes = [*found.notes]
+    if any(one.outcome == WAITING for one in found.findings):
+        notes.append(f"{WAITING}: {OTHER_CAUSES}")
+    if any(COLLIDING in one.flags for one in found.findings):
+        notes.append(
+            f"{COLLIDING}: another request carries the SQSMessageID that this message would get; "
+            "this is evidence of the cause, and no key"
+        )
+    notes += [f"not captured: {one}" for one in not_captured]
+    return Outcome(
+        command=command,
+        answer=answer,
+        go=False,
+        because=f"capture: {found.capture}",
+        as_of=as_of,
+        next_action=action,
+        next_command=following,
+        do=[f"{action[0].upper()}{action[1:]}."],
+        do_not=NEVER,
+        tables=[_streams(found), _counts(found.findings), _table(found.findings), _problems(found)],
+        facts=[
+            Fact(
+                "retained message",
+                finding_fact(one),
+                found.sources.get("NATS", "record"),
+                one.message.time,
+            )
+            for one in found.findings[:1000]
+        ],
+        notes=notes,
+        extra={
+            "capture": found.capture,
+            "problems": list(found.problems),
+            "record": record,
+            "counts": counts_of(found.findings),
+            "until": {name: clock.shown(end) for name, end in until.items()},
+            "notCaptured": list(not_captured),
+        },
+    )
+
+
+def report_json(found: Captured) -> bytes:
+    """Every finding, ids only, for the record."""
+    return json.dumps([finding_fact(one) for one in found.findings], indent=0).encode()
+
+
+def finding_fact(one: Finding) -> dict[str, object]:
+    message = one.message
+    fact: dict[str, object] = {
+        "sequence": message.sequence,
+        "subject": message.subject,
+        "time": message.time,
+        "outcome": one.outcome,
+        "why": one.why,
+        "flags": list(one.flags),
+    }
+    if not message.problem:
+        fact |= {
+            "requestId": message.request_id,
+            "ncaId": message.nca_id,
+            "action": message.action,
+            "deploymentId": message.deployment or None,
+            "functionId": message.function or None,
+            "functionVersionId": message.version or None,
+            "taskId": message.task or None,
+        }
+    if one.request is not None:
+        fact["request"] = {
+            "cluster": one.request.cluster,
+            "namespace": one.request.namespace,
+            "name": one.request.name,
+            "status": one.request.status,
+        }
+    return fact
+
+
+def counts_of(findings: Sequence[Finding]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in findings:
+        found[one.outcome] = found.get(one.outcome, 0) + 1
+        for flag in one.flags:
+            found[flag] = found.get(flag, 0) + 1
+    return dict(sorted(found.items()))
+
+
+def _streams(found: Captured) -> Table:
+    rows = []
+    for stream in (CREATION, TERMINATION):
+        info = found.before.get(stream)
+        if info is None:
+            continue
+        rows.append(
+            (stream, str(info.state.messages), f"{info.state.first_seq}-{info.state.last_seq}", "")
+        )
+        rows += [
+            (
+                f"  {one.name}",
+                f"{one.pending} pending, {one.ack_pending} in flight",
+                f"{one.redelivered} redelivered",
+                f"ack_wait {one.ack_wait:g} s",
+            )
+            for one in found.consumers.get(stream, {}).values()
+        ]
+    return Table("Streams", ("stream, consumers", "left", "sequences", "redelivery"), rows)
+
+
+def _counts(findings: Sequence[Finding]) -> Table:
+    rows = [(name, str(count)) for name, count in counts_of(findings).items()]
+    return Table("Outcomes", ("outcome", "messages"), rows)
+
+
+def _table(findings: Sequence[Finding]) -> Table:
+    rows = []
+    for one in findings[:_SHOWN]:
+        message = one.message
+        rows.append(
+            (
+                str(message.sequence),
+                message.subject or "-",
+                message.time[:19],
+                one.outcome + "".join(f" +{flag}" for flag in one.flags),
+                message.request_id or "-",
+                message.deployment or "-",
+                message.task or (f"{message.function} {message.version}".strip() or "-"),
+                one.why,
+            )
+        )
+    more = f" (the first {_SHOWN} of {len(findings)})" if len(findings) > _SHOWN else ""
+    head = ("seq", "subject", "time", "outcome", "requestId", "deploymentId", "function or task",
+            "why")  # fmt: skip
+    return Table(f"Retained messages{more}", head, rows)
+
+
+def _problems(found: Captured) -> Table:
+    return Table("Why the capture is not whole", ("problem",), [(p,) for p in found.problems[:50]])
