@@ -58,7 +58,7 @@ def write_catalog(root: str) -> None:
 
 
 def recipe_text(seed: int) -> str:
-    """A recipe of all components; no two seeds below 10,000 give the same."""
+    """A recipe of all components, each at what some release pinned."""
     head = (
         "kind: RecipeResult\napiVersion: aicr.run/v1beta1\nmetadata:\n  version: v0.1.0\n"
         "criteria:\n  service: eks\ncomponentRefs:\n"
@@ -69,7 +69,7 @@ def recipe_text(seed: int) -> str:
         parts.append(
             f"  - name: {name}\n    namespace: {name}\n    chart: {name}\n    type: Helm\n"
             f"    source: https://charts.example.com\n"
-            f"    version: 1.{(seed // (i + 1)) % RELEASES}.{seed % 7}\n"
+            f"    version: 1.{(seed * (i + 1) + seed // 7) % RELEASES}.0\n"
         )
     return "".join(parts)
 

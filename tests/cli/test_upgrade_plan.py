@@ -147,9 +147,8 @@ def test_without_the_old_catalog_only_the_plan_is_written(
     assert sorted(p.name for p in (here / "plan").iterdir()) == [
         "checksums.txt", "plan.json", "plan.md",
     ]  # fmt: skip
-    assert "the recipes of the stages are not written" in (
-        here / "plan/plan.md"
-    ).read_text().replace("\\", "")
+    page = (here / "plan/plan.md").read_text().replace("\\", "")
+    assert "the recipes of the stages are not written" in page
 
 
 def test_an_edited_page_is_not_lost(capsys: pytest.CaptureFixture[str], here: Path) -> None:

@@ -190,7 +190,7 @@ def _opener(url: str) -> OpenerDirector:
     opener = OpenerDirector()
     opener.add_handler(ProxyHandler())
     if url.startswith("https://"):
-        opener.add_handler(HTTPSHandler(context=tls_context(urlsplit(url).netloc)))
+        opener.add_handler(HTTPSHandler(context=tls_context(urlsplit(url).netloc, None)))
     else:
         opener.add_handler(HTTPHandler())
     return opener

@@ -59,7 +59,7 @@ def _test(suite: str, row: Row) -> str:
     if not row.fails_run:
         return _case(suite, row.component, "")
     said = f"{row.before or '-'} -> {row.after or '-'}: {row.verdict} ({row.reason}), {row.notes}"
-    body = escape(_legal(prose(row.explanation)))
+    body = "".join(f"\n     {escape(_legal(line))}" for line in prose(row.explanation).split("\n"))
     kind = _attr("type", row.verdict)
     return _case(
         suite, row.component, f"    <failure{_attr('message', said)}{kind}>{body}</failure>\n"

@@ -1,0 +1,7 @@
+"""Small worlds for the tests of queues: one NATS server, or three."""
+
+from __future__ import annotations
+
+from nvcf_fixtures import quick, small_world, wide_world, world
+
+__all__ = ["quick", "small_world", "wide_world", "world"]

@@ -1,0 +1,106 @@
+"""Fixtures for ``aicr nvcf`` on real NATS servers, and how a test runs the gate on them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import aicr.nvcf.drain
+from aicr.nvcf.drain import Answered, Gate, Wishes
+from aicr.nvcf.evidence import Record, open_record
+from aicr.nvcf.fleet_file import read_fleet
+from aicr.nvcf.reach import Limits, Reach, open_reach
+from nvcf_world import EAST, WEST, World, started
+
+SETTLE = 0.15
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands take a short ``--settle``."""
+    monkeypatch.setattr(aicr.nvcf.drain, "LEAST_SETTLE", 0.01)
+    for name in ("NATS_CONTEXT", "NATS_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def world(tmp_path: Path, quick: None) -> Iterator[World]:
+    """One server, nothing in it."""
+    yield from started(tmp_path, 1)
+
+
+@pytest.fixture
+def small_world(world: World) -> World:
+    """One server with the NVCA streams of two clusters and two functions."""
+    world.servers.nvca(EAST, WEST)
+    world.servers.functions(2)
+    return world
+
+
+@pytest.fixture
+def wide_world(tmp_path: Path, quick: None) -> Iterator[World]:
+    """Three servers; the NVCA streams are on one of them each, the function's on all."""
+    for found in started(tmp_path, 3):
+        found.servers.nvca(EAST, WEST)
+        found.servers.functions(1, replicas=3)
+        yield found
+
+
+def limits(**more: float) -> Limits:
+    return Limits(
+        cluster=more.get("cluster", 3.0), exec=10.0, nats=more.get("nats", 2.0), tries=1
+    )
+
+
+def reach_of(world: World, *, direct: bool = True, bounds: Limits | None = None) -> Reach:
+    fleet = read_fleet(str(world.fleet(direct=direct)))
+    return open_reach(fleet, bounds or limits(), role="a role")
+
+
+class Operator:
+    """Asks the gate again and again, with one record."""
+
+    def __init__(self, world: World, *, direct: bool = True, bounds: Limits | None = None) -> None:
+        self.world = world
+        self.direct = direct
+        self.bounds = bounds
+        self.folder = world.folder / "record"
+
+    def record(self) -> Record:
+        return open_record(str(self.folder), "uid")
+
+    def drain(
+        self,
+        *,
+        settle: float = SETTLE,
+        between: Callable[[], object] | None = None,
+        **wishes: object,
+    ) -> Answered:
+        """One answer; ``between`` happens between the two readings."""
+
+        def sleep(seconds: float) -> None:
+            import time
+
+            if between is not None:
+                between()
+            time.sleep(seconds)
+
+        reach = reach_of(self.world, direct=self.direct, bounds=self.bounds)
+        with self.record() as record:
+            gate = Gate(
+                reach, record, Wishes(settle=settle, **wishes), sleep=sleep  # type: ignore[arg-type]
+            )
+            return gate.answer()
+
+    def word(self, **more: object) -> str:
+        return self.drain(**more).decision.answer  # type: ignore[arg-type]
+
+
+def nats_cli() -> str:
+    """The real nats client, "" where it is not installed."""
+    import shutil
+
+    return shutil.which("nats") or os.environ.get("AICR_NATS_CLI", "")
