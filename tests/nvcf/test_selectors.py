@@ -18,14 +18,17 @@ LABELS = {"a": "1", "example.com/b": "x-y", "empty": ""}
         ("missing!=1", True), ("a", True), ("missing", False), ("!missing", True), ("!a", False),
         ("a in (1,2)", True), ("a in (2)", False), ("a notin (2)", True), ("a notin (1, 2)", False),
         ("missing notin (1)", True), ("missing in (1)", False), ("example.com/b=x-y", True),
-        ("a=1,example.com/b=x-y", True), ("a=1, b in (1,2)", False), ("empty=", True), ("a=", False),
+        ("a=1,example.com/b=x-y", True), ("a=1, b in (1,2)", False),
+        ("empty=", True), ("a=", False),
     ],
 )  # fmt: skip
 def test_what_a_selector_says(text: str, expected: bool) -> None:
     assert Selector(text).matches(LABELS) is expected
 
 
-@pytest.mark.parametrize("text", ["", "=1", "a=1,", "a=b=c", "!a=1", "a in 1", "a b", "-a=1", "a>1"])
+@pytest.mark.parametrize(
+    "text", ["", "=1", "a=1,", "a=b=c", "!a=1", "a in 1", "a b", "-a=1", "a>1"]
+)
 def test_what_is_no_selector(text: str) -> None:
     with pytest.raises(AicrError, match="no label selector"):
         Selector(text)
