@@ -35,6 +35,9 @@ EXAMPLES = (
                                                "platform": "kubeflow"}),
 )  # fmt: skip
 
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_THREE_HOPS = "examples/three-hops"
+
 # Twelve clusters over four past releases: name, release, region, deployer, criteria.
 _TRAINING = {"service": "eks", "accelerator": "h100", "intent": "training"}
 _KUBEFLOW = {"service": "aks", "accelerator": "h100", "intent": "training", "os": "ubuntu",
@@ -110,7 +113,8 @@ def _write_fleet(catalog: Catalog, folder: str) -> None:
 
 def _write_three_hops(folder: str) -> None:
     """What the made-up stack runs: its old catalog, resolved. The catalogs are written by hand."""
-    catalog = open_catalog(catalog=os.path.join(folder, "old-catalog"))
+    os.makedirs(folder, exist_ok=True)
+    catalog = open_catalog(catalog=os.path.join(_HERE, "..", _THREE_HOPS, "old-catalog"))
     recipe = resolve(catalog, make_criteria({"service": "eks", "intent": "training"}, catalog))
     with open(os.path.join(folder, "old-recipe.yaml"), "w", encoding="utf-8") as file:
         file.write(write_recipe(recipe))

@@ -190,6 +190,26 @@ class TestReplaceDirectory:
         with pytest.raises(AicrError, match=r"checksums\.txt, tool\.tgz"):
             replace_directory(str(target), content(a="3"), sign=SIGN, overwrite=True)
 
+    @pytest.mark.parametrize("name", [SIGN[0], CHECKSUMS])
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path, name: str) -> None:
+        target = tmp_path / "b"
+        replace_directory(str(target), content(a="1"), sign=SIGN)
+        (target / name).unlink()
+        os.mkfifo(target / name)
+        with pytest.raises(AicrError, match="holds files that this tool did not write"):
+            replace_directory(str(target), content(a="3"), sign=SIGN)
+
+    def test_a_current_folder_that_is_gone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "in").mkdir()
+        monkeypatch.chdir(tmp_path / "in")
+        (tmp_path / "in").rmdir()
+        with pytest.raises(AicrError, match="b: the current folder was removed"):
+            replace_directory("b", content(a="1"), sign=SIGN)
+        with pytest.raises(AicrError, match="b: the current folder was removed"):
+            write_file("b", b"1")
+
     def test_a_file_in_the_way(self, tmp_path: Path) -> None:
         (tmp_path / "b").write_bytes(b"x")
         with pytest.raises(AicrError, match="it is a file, a folder was expected"):

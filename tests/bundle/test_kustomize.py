@@ -14,8 +14,9 @@ from aicr.catalog.layers import Catalog
 from aicr.catalog.model import ComponentRef
 from aicr.errors import AicrError
 from aicr.recipe.model import Recipe
-from bundles import build, recipe_of, tool, write_out
+from bundles import build, recipe_of, write_out
 from small_catalog import SmallCatalog
+from tools import tool
 
 MAP = """\
 apiVersion: v1

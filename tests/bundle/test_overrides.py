@@ -103,6 +103,22 @@ def test_components_are_left_out() -> None:
     assert found.values == {}
 
 
+def test_a_null_stays_in_a_map_that_the_overrides_bring() -> None:
+    assert values("one:new.on=1", "one:new.off=null") == {"new": {"on": 1, "off": None}}
+    assert values("one:new.a.off=null", "one:new.off=null") == {
+        "new": {"a": {"off": None}, "off": None}
+    }
+
+
+def test_values_for_what_reads_none() -> None:
+    built = ComponentRef("one", type="Kustomize", source="https://h/x")
+    with pytest.raises(AicrError, match='"one" is built with Kustomize, and nothing in it reads'):
+        settle(parse_set(["one:a=1"]), recipe_of(built), REGISTRY)
+    assert settle(parse_set(["one:enabled=false"]), recipe_of(built), REGISTRY).removed == {"one"}
+    both = built.replace(manifest_files=["x.yaml"])
+    assert "one" in settle(parse_set(["one:a=1"]), recipe_of(both), REGISTRY).values
+
+
 def test_a_path_that_leads_nowhere_is_reported() -> None:
     overrides = settled("one:a[0]=1", "one:b=null").values["one"]
     changed, problems = apply("one", {"a": {"x": 1}}, overrides)

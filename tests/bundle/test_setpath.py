@@ -12,14 +12,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aicr.bundle.setpath import (
+    MISSING,
     PathError,
+    lookup,
     parse_assignments,
     parse_path,
     place,
     spell,
+    split_assignment,
     typed,
 )
-from bundles import tool
+from tools import tool
 
 Value = str | int | bool | None
 
@@ -148,9 +151,12 @@ class TestPlace:
         assert place(VALUES, ("m", "x"), None) == {**VALUES, "m": {"n": None}}
         assert "m" not in place(VALUES, ("m",), None)
 
-    def test_a_map_is_merged(self) -> None:
-        changed = place(VALUES, ("m",), {"y": 2, "x": None})
-        assert changed["m"] == {"n": None, "y": 2}
+    def test_null_is_put_where_it_is_not_to_remove(self) -> None:
+        assert place(VALUES, ("m", "y"), None, removes=False)["m"] == {"x": 1, "n": None, "y": None}
+        assert place(VALUES, ("m", "x"), None, removes=False)["m"] == {"x": None, "n": None}
+
+    def test_a_map_replaces(self) -> None:
+        assert place(VALUES, ("m",), {"y": 2})["m"] == {"y": 2}
 
     @pytest.mark.parametrize(
         ("text", "says"),
@@ -168,6 +174,24 @@ class TestPlace:
         with pytest.raises(PathError) as caught:
             place(VALUES, path, value)
         assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ((), VALUES), (("m", "x"), 1), (("m", "n"), None), (("l", 0, "a"), 1),
+        (("m", "y"), MISSING), (("s", "a"), MISSING), (("l", 2), MISSING), (("m", 0), MISSING),
+        (("l", "a"), MISSING),
+    ],
+)  # fmt: skip
+def test_lookup(path: tuple[str | int, ...], found: object) -> None:
+    assert lookup(VALUES, path) == found
+
+
+def test_an_assignment_of_anything() -> None:
+    assert split_assignment(r"a\.b[0]=x=y,z") == (("a.b", 0), "x=y,z")
+    with pytest.raises(PathError, match="has no =value"):
+        split_assignment("a.b")
 
 
 @pytest.fixture(scope="module")

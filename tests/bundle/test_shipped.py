@@ -15,7 +15,8 @@ from aicr.catalog.open import open_catalog
 from aicr.recipe.listing import resolvable
 from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
-from bundles import build, tool
+from bundles import build
+from tools import tool
 
 
 @pytest.fixture(scope="module")

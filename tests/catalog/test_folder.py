@@ -158,6 +158,75 @@ def test_links_that_lead_out_are_refused(tmp_path: Path, linked: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("registry.yaml", "is no file that can be read"),
+        ("releases.yaml", "is no file that can be read"),
+        ("records-allowlist.yaml", "is no file that can be read"),
+        ("mixins", "is no folder that can be read"),
+        ("overlays/more.yaml", "is no file and no folder that can be read"),
+        ("components/a/upgrades.yaml", "is no file and no folder that can be read"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["link to nothing", "pipe"])
+def test_what_cannot_be_read_is_not_left_out(
+    tmp_path: Path, path: str, message: str, kind: str
+) -> None:
+    # With --data the shipped file of that path would count instead.
+    simple().write(tmp_path / "c")
+    odd = tmp_path / "c" / path
+    odd.parent.mkdir(parents=True, exist_ok=True)
+    odd.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(odd)
+    else:
+        odd.symlink_to("nothing")
+    for flag in ("catalog", "data"):
+        assert refused(tmp_path / "c", flag=flag) == f"{tmp_path}/c/{path}: {message}"
+
+
+@pytest.mark.parametrize("path", ["registry.yaml", "releases.yaml"])
+def test_a_folder_with_the_name_of_a_file(tmp_path: Path, path: str) -> None:
+    simple().write(tmp_path / "c")
+    (tmp_path / "c" / path).unlink(missing_ok=True)
+    (tmp_path / "c" / path).mkdir()
+    assert refused(tmp_path / "c") == f"{tmp_path}/c/{path}: is no file that can be read"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("registry.yml", "registry.yaml"),
+        ("Registry.YAML", "registry.yaml"),
+        ("releases.yml", "releases.yaml"),
+        ("records-allowlist.yml", "records-allowlist.yaml"),
+        ("Overlays", "overlays"),
+    ],
+)
+def test_a_name_that_is_nearly_one_of_a_catalog(tmp_path: Path, name: str, meant: str) -> None:
+    simple().add(name, "").write(tmp_path / "c")
+    assert refused(tmp_path / "c", flag="data") == (
+        f"{tmp_path}/c/{name}: is not read, since a catalog has {meant}; rename it"
+    )
+
+
+def test_an_overlay_whose_ending_is_in_capitals_counts(tmp_path: Path) -> None:
+    files = simple().add("overlays/x.YAML", overlay_file("x", criteria={"service": "eks"}))
+    assert "x" in files.open(tmp_path / "c").heads
+
+
+def test_the_lock_of_an_editor_is_left_alone(tmp_path: Path) -> None:
+    simple().write(tmp_path / "c")
+    (tmp_path / "c" / "overlays" / ".#base.yaml").symlink_to("somebody@host.123")
+    assert "base" in open_catalog(str(tmp_path / "c")).heads
+
+
+def test_a_file_with_the_name_of_a_folder(tmp_path: Path) -> None:
+    simple().add("mixins", "").write(tmp_path / "c")
+    assert refused(tmp_path / "c") == f"{tmp_path}/c/mixins: is no folder that can be read"
+
+
 def test_links_inside_the_catalog_are_followed(tmp_path: Path) -> None:
     root = simple({"name": "a"}).add("components/a/values.yaml", "x: 1").write(tmp_path / "real")
     (root / "components/a/values-2.yaml").symlink_to("values.yaml")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 
 import pytest
 
 from aicr.cli.main import VERBS
 from command import run_aicr
+from tools import tool
 
 
 def script(shell: str) -> str:
@@ -19,9 +19,9 @@ def script(shell: str) -> str:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_accepts_its_script(shell: str) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    done = subprocess.run([shell, "-n"], input=script(shell), capture_output=True, encoding="utf-8")
+    done = subprocess.run(
+        [tool(shell), "-n"], input=script(shell), capture_output=True, encoding="utf-8"
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 

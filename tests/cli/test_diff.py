@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from aicr.cli.main import main
 from bundles import stack
 from small_catalog import simple
+from tools import tool
 
 EKS = ["--service", "eks"]
 
@@ -54,8 +54,7 @@ def test_table_json_patch_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_the_patch_applies(capsys: pytest.CaptureFixture[str]) -> None:
-    if shutil.which("patch") is None:
-        pytest.skip("patch is not on PATH")
+    program = tool("patch")
     old, new = recipe("old", "1.0", x=1, y="z"), recipe("new", "1.1")
     capsys.readouterr()
     from aicr.cli.diff import _sorted
@@ -72,7 +71,7 @@ def test_the_patch_applies(capsys: pytest.CaptureFixture[str]) -> None:
     main(["diff", old, new, "--catalog", "catalog-new", "-t", "patch"])
     patch = capsys.readouterr().out
     Path("tree").write_text(before)
-    subprocess.run(["patch", "-s", "tree"], input=patch, text=True, check=True)
+    subprocess.run([program, "-s", "tree"], input=patch, text=True, check=True)
     assert Path("tree").read_text() == after
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from aicr.cli.main import main
 from aicr.documents.reader import read_yaml
@@ -215,3 +216,50 @@ def test_the_page_is_complete_in_itself(capsys: pytest.CaptureFixture[str], here
     for loading in ("src=", "@import", "url("):
         assert loading not in html
     assert html.count('type="checkbox"') > 10
+
+
+def test_what_was_read_from_a_cluster_gets_a_plan_and_no_recipes(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    text = Path(OLD).read_text().replace("metadata:\n", "metadata:\n  inventory: {server: x}\n")
+    (here / "prod.yaml").write_text(text)
+    main(["upgrade-plan", "--from", "prod.yaml", *CATALOG, "--deployer", "helm", "-o", "plan"])
+    assert "read from a cluster" in capsys.readouterr().err
+    assert not list((here / "plan").glob("stage-*"))
+    assert "aicr bundle" not in (here / "plan/plan.md").read_text()
+
+
+def test_a_manifest_that_no_catalog_has_is_named(
+    capsys: pytest.CaptureFixture[str], here: Path
+) -> None:
+    lost = "    version: 1.0.0\n    manifestFiles: [components/gone/m.yaml]\n"
+    (here / "old.yaml").write_text(Path(OLD).read_text().replace("    version: 1.0.0\n", lost, 1))
+    main(["upgrade-plan", "--from", "old.yaml", *CATALOG, *FROM_CATALOG, "--deployer", "helm",
+          "-o", "plan"])  # fmt: skip
+    assert "stage 1: no catalog here has components/gone/m.yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "html"])
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)</script>", 'x" onload="y', "a\nforged", "\x1b[31m", "[l](http://e)", "`c`"],
+)
+def test_names_are_only_names(
+    capsys: pytest.CaptureFixture[str], here: Path, form: str, name: str
+) -> None:
+    recipe = yaml.safe_load(Path(OLD).read_text())
+    recipe["componentRefs"][0]["version"] = name
+    recipe["componentRefs"].append({"name": name, "version": "1.0.0", "type": "Helm"})
+    recipe.pop("deploymentOrder")
+    Path("old.yaml").write_text(json.dumps(recipe))
+    main(["upgrade-plan", "--from", "old.yaml", *CATALOG, "--deployer", "helm", "--format", form])
+    out = capsys.readouterr().out
+    assert "UPGRADE PLAN" in out.upper()
+    assert "\x1b" not in out
+    assert not any(line.startswith("forged") for line in out.splitlines())
+    if form == "html":
+        assert "<script" not in out
+        assert 'onload="' not in out
+    if form == "markdown":
+        assert "[l](http" not in out
+        assert "<script" not in out.replace("\\<script", "")

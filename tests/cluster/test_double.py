@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ import urllib3
 
 from kube_double import ADMIN_TOKEN, KubeDouble
 from kube_double_fixtures import fill, recording
+from tools import tool
 
 Ask = Callable[..., tuple[int, dict[str, str], Any]]
 
@@ -243,11 +243,11 @@ def _lines(double: KubeDouble, path: str) -> list[Any]:
     return [json.loads(line) for line in answer.data.splitlines()]
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
 def test_kubectl_understands_it(tmp_path: Path) -> None:
+    kubectl = tool("kubectl", "KUBECTL_BIN")
     with KubeDouble(tmp_path, tls=True) as double:
         fill(double)
-        command = ["kubectl", "--kubeconfig", str(double.kubeconfig()), "get", "applications"]
+        command = [kubectl, "--kubeconfig", str(double.kubeconfig()), "get", "applications"]
         done = subprocess.run(
             [*command, "-A", "-o", "name"], capture_output=True, text=True, timeout=30, check=False
         )

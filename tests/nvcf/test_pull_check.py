@@ -212,8 +212,10 @@ def test_recorded_states_from_end_to_end(
         choose: Any = evict
     else:
         choose = state
+    # Only what stays open needs the own clock to run out.
+    clock = "1.5" if cause in ("still-pulling", "nothing-reported") else "60"
     with Kubelet(double, choose):
-        done = check(fleet, "--timeout-pull", "0.6")
+        done = check(fleet, "--timeout-pull", clock)
     assert (done.unit()["outcome"], done.unit()["cause"]) == (outcome, cause)
     assert done.code == code
     assert done.said["outcome"] == outcome
@@ -242,7 +244,7 @@ def test_a_node_that_goes_away(fleet: FleetOfDoubles, check: Check) -> None:
         return ""
 
     with Kubelet(double, vanish):
-        done = check(fleet, "--timeout-pull", "0.4")
+        done = check(fleet, "--timeout-pull", "1.5")
     assert (done.unit()["outcome"], done.unit()["cause"]) == ("unknown", "node-gone")
 
 
@@ -336,14 +338,10 @@ def test_digests_of_the_registry_are_compared(fleet: FleetOfDoubles, check: Chec
     web = Web(replay(REGISTRY))
     image = f"{web.host}/nvcf/nvcf-worker-task-oss:1.1.6"
     plain = ("--registry", "required", "--plain-http", web.host)
-    status = recorded("pulled-running-pod")["status"]
 
     def pulled(image_id: str) -> Any:
         def choose(pod: Any) -> str:
-            kubelet.answer(pod, "pulled-running")
-            changed = json.loads(json.dumps(status))
-            changed["containerStatuses"][0]["imageID"] = image_id
-            kubelet.status(pod, changed)
+            kubelet.answer(pod, "pulled-running", image_id=image_id)
             return ""
 
         return choose
@@ -355,10 +353,8 @@ def test_digests_of_the_registry_are_compared(fleet: FleetOfDoubles, check: Chec
             digest = json.loads((REGISTRY / f"{name}.json").read_text())["response"]["bodySha256"]
             kubelet.choose = pulled(f"{web.host}/x@{digest}")
             done = check(fleet, *plain, images=(image,))
-            assert done.unit()["outcome"] in ("pulled", "digest-differs")
-            if done.unit()["outcome"] == "pulled":
-                assert done.unit()["notes"] == []
-        kubelet.choose = "pulled-running"  # type: ignore[assignment]
+            assert done.unit()["outcome"] == "pulled"
+            assert done.unit()["notes"] == []
         kubelet.choose = lambda pod: "pulled-running"
         done = check(fleet, *plain, images=(image,))
         assert done.unit()["outcome"] == "digest-differs"
@@ -386,13 +382,11 @@ def test_an_architecture_that_the_image_does_not_have(fleet: FleetOfDoubles, che
     double.store.apply(node("east-1", architecture="arm64"))
     fleet.entry("east")["architectures"] = ["amd64", "arm64"]
     fleet.write()
-    status = recorded("exec-format-exit255-pod")["status"]
-    status["containerStatuses"][0]["imageID"] = f"x@sha256:{sha256_hex(manifest)}"
     with Kubelet(double, "") as kubelet:
 
         def choose(pod: Any) -> str:
-            kubelet.answer(pod, "exec-format-exit255")
-            kubelet.status(pod, status)
+            image_id = f"x@sha256:{sha256_hex(manifest)}"
+            kubelet.answer(pod, "exec-format-exit255", image_id=image_id)
             return ""
 
         kubelet.choose = choose
@@ -532,7 +526,7 @@ def test_an_unpinned_cluster_gets_no_pod(tmp_path: Path, check: Check) -> None:
         done = check(fleet)
         assert done.code == 2
         assert (done.said["outcome"], done.said["because"]) == ("cannot-verify", "unpinned")
-        assert done.said["nextCommand"] == "aicr nvcf status --pin"
+        assert done.said["nextCommand"].startswith("aicr nvcf status --pin --fleet ")
         assert not any(pods_only(one) for one in fleet.clusters["east"].requests)
 
 
@@ -646,6 +640,44 @@ def test_no_read_that_fails_makes_a_go(tmp_path: Path, check: Check) -> None:
         double.faults._planned.clear()
 
 
+def test_each_single_read_that_fails(
+    tmp_path: Path, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One read after the other fails once, without a second try. The answer is then "no"; only a
+    watch, and the last look for leftovers, say nothing about the pull."""
+    from aicr.cluster.connection import Patience
+
+    monkeypatch.setattr(
+        "aicr.cli.nvcf_pull_check.patience_of",
+        lambda args: Patience(tries=1, wait=0.001, sleep=lambda seconds: None),
+    )
+    with fleet_of(tmp_path) as fleet, Kubelet(fleet.clusters["east"]) as kubelet:
+        double = fleet.clusters["east"]
+        for state, code in (("pulled-running", 0), ("imagepullbackoff-missing", 2)):
+            kubelet.choose = lambda pod, state=state: state  # type: ignore[misc]
+            number = 0
+            while True:
+                double.requests.clear()
+                double.faults._planned.clear()
+                double.faults.add(
+                    Answer(500, "broken"), lambda one: one.method == "GET", skip=number
+                )
+                done = check(fleet, "--timeout-pull", "30", "--timeout-delete", "5")
+                reads = [one for one in double.requests if one.method == "GET"]
+                if number >= len(reads):
+                    break
+                failed = reads[number]
+                # By identity: one list of pods looks like the other.
+                before = double.requests[: [id(one) for one in double.requests].index(id(failed))]
+                late = any(one.verb == "delete" for one in before)
+                if failed.verb != "watch" and not late:
+                    assert done.code == 2, (state, number, failed.verb, failed.resource)
+                assert done.code >= code
+                number += 1
+            assert number >= 5
+            assert done.code == code
+
+
 # Keeping, repeating, cleaning up.
 
 
@@ -685,6 +717,25 @@ def test_a_run_can_be_cleaned_up_at_once_by_its_name(fleet: FleetOfDoubles, chec
         gone = check(fleet, "--clean-up", "--run", done.said["run"])
     assert gone.code == 0
     assert probes(fleet) == ["innocent"]
+
+
+def test_a_pod_that_cannot_be_removed_is_listed_and_its_node_gets_no_other(
+    fleet: FleetOfDoubles, check: Check
+) -> None:
+    double = fleet.clusters["east"]
+    # The server says yes and the pod stays, as without a kubelet that confirms.
+    double.faults.add(Answer(200, "{}", JSON), lambda one: one.verb == "delete", times=100)
+    with Kubelet(double) as kubelet:
+        done = check(fleet, "--timeout-delete", "0.2", images=(INIT, IMAGE))
+    assert len(kubelet.created) == 1
+    assert done.outcomes == {("east-0", INIT): "pulled", ("east-0", IMAGE): "unknown"}
+    left = done.said["left"]
+    assert [one["name"] for one in left] == probes(fleet)
+    assert any(
+        f"still there: pod {NAMESPACE}/{left[0]['name']} on east; remove it with aicr nvcf "
+        f"pull-check --clean-up --run {done.said['run']}" == note
+        for note in done.said["notes"]
+    )
 
 
 def test_only_what_failed_is_asked_again(tmp_path: Path, check: Check) -> None:

@@ -22,7 +22,8 @@ from aicr.nvcf.registry import (
     RegistryError,
 )
 from aicr.nvcf.registry_auth import DockerConfig, read_docker_config
-from registry_double import PASSWORD, USER, Registries, Web, installed, replay, send
+from registry_double import PASSWORD, USER, Registries, Web, replay, send
+from tools import tool
 
 RECORDED = Path(__file__).parent.parent / "data" / "kube" / "registry"
 IMAGE = "nvcf/nvcf-worker-task-oss"
@@ -42,10 +43,7 @@ def digest(data: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def registries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registries]:
-    if not installed():
-        if os.environ.get("CI"):
-            pytest.fail("docker-registry is not installed (apt-get install docker-registry)")
-        pytest.skip("docker-registry is not installed (apt-get install docker-registry)")
+    tool("docker-registry")
     found = Registries(tmp_path_factory.mktemp("registries"))
     try:
         layers = b"layer"

@@ -12,6 +12,7 @@ import pytest
 from aicr.errors import AicrError
 from aicr.nvcf.render import FUNCTIONS, TASKS, NoGo, read_render
 from aicr.nvcf.task_images import function_images, task_images
+from tools import DEMANDED, tool
 
 DATA = Path(__file__).parent.parent / "data" / "nvcf"
 RECORDED = json.loads((DATA / "renders.json").read_text())["renders"]
@@ -46,26 +47,28 @@ def test_a_render_gives_what_the_published_pipeline_gave(
     assert len(str(caught.value)) > len(one["error"])
 
 
-def real_yq() -> str | None:
-    """Mike Farah's yq: another program has the same name."""
-    for folder in [*os.environ.get("PATH", "").split(os.pathsep), os.environ.get("GOBIN", "")]:
-        path = shutil.which("yq", path=folder) if folder else None
+def mike_farahs_yq() -> str:
+    """The path of yq v4: another program has the same name, and may come first on PATH."""
+    tool("yq")
+    for folder in os.environ["PATH"].split(os.pathsep):
+        path = shutil.which("yq", path=folder)
         if path:
             said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
             if "mikefarah" in said.stdout:
                 return path
-    return None
+    if "yq" in DEMANDED:
+        pytest.fail("yq is demanded (DEMANDED_TOOLS), and the one on PATH is another program")
+    pytest.skip("Mike Farah's yq is not on PATH")
 
 
 def test_the_published_pipeline_still_gives_what_was_recorded(tmp_path: Path) -> None:
-    yq = real_yq()
-    if yq is None or shutil.which("jq") is None or shutil.which("bash") is None:
-        pytest.skip("bash, jq and yq v4 (go install github.com/mikefarah/yq/v4@latest) are needed")
+    bash, yq = tool("bash"), mike_farahs_yq()
+    path = os.pathsep.join([os.path.dirname(yq), os.path.dirname(tool("jq")), "/usr/bin", "/bin"])
     for one in RECORDED[::2]:  # each starts five processes
         folder = written(tmp_path / one["name"], one)
         done = subprocess.run(
-            ["bash", str(DATA / "seed-pipeline.sh")],
-            env={"PATH": f"{os.path.dirname(yq)}:/usr/bin:/bin", "TASK_RENDER": str(folder)},
+            [bash, str(DATA / "published-pipeline.sh")],
+            env={"PATH": path, "TASK_RENDER": str(folder)},
             capture_output=True,
             text=True,
             check=False,

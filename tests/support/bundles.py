@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import pytest
 import yaml
 
 from aicr.bundle.build import Bundle, Request, build_bundle
@@ -102,9 +99,10 @@ def build(
     deployer: str = "helm",
     *,
     sets: Iterable[str] = (),
+    dynamic: Iterable[str] = (),
     kept: Mapping[str, bytes] | None = None,
 ) -> Bundle:
-    request = Request(deployer, sets=list(sets))
+    request = Request(deployer, sets=list(sets), dynamic=list(dynamic))
     return build_bundle(recipe, catalog, request, where="recipe.yaml", kept=kept)
 
 
@@ -121,11 +119,3 @@ def write_out(bundle: Bundle, root: Path) -> Path:
 def parsed(data: bytes) -> object:
     """One YAML document, read by another reader than the project's."""
     return yaml.safe_load(data)
-
-
-def tool(name: str, variable: str) -> str:
-    """The path of a program that a test needs: ``variable``, else on PATH; or the test skips."""
-    found = os.environ.get(variable) or shutil.which(name)
-    if not found:
-        pytest.skip(f"{name} is neither on PATH nor named by {variable}")
-    return found

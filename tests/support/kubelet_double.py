@@ -89,13 +89,16 @@ class Kubelet:
             self._live.pop(uid, None)
             self._waiting = [one for one in self._waiting if one["metadata"]["uid"] != uid]
 
-    def answer(self, pod: Object, state: str) -> None:
-        """Give the pod a recorded state: first its events, then its status."""
+    def answer(self, pod: Object, state: str, *, image_id: str = "") -> None:
+        """Give the pod a recorded state, with this imageID: first its events, then its status."""
         if not state:
             return
         for event in recorded(f"{state}-events")["items"]:
             self.event(pod, event)
-        self.status(pod, recorded(f"{state}-pod")["status"])
+        status = recorded(f"{state}-pod")["status"]
+        if image_id:
+            status["containerStatuses"][0]["imageID"] = image_id
+        self.status(pod, status)
 
     def event(self, pod: Object, event: Mapping[str, Any]) -> None:
         meta = pod["metadata"]

@@ -191,9 +191,7 @@ class Servers:
             self.consumer(
                 CREATION, f"{CREATION}-{cluster}", f"Create.NVCA.*.{cluster}.*.*", ack_wait
             )
-            self.consumer(
-                TERMINATION, f"{TERMINATION}-{cluster}", f"Terminate.NVCA.{cluster}", 30
-            )
+            self.consumer(TERMINATION, f"{TERMINATION}-{cluster}", f"Terminate.NVCA.{cluster}", 30)
 
     def functions(self, count: int, *, replicas: int = 1) -> list[str]:
         """``count`` rq_ streams with a consumer each."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -50,9 +49,7 @@ def wide_world(tmp_path: Path, quick: None) -> Iterator[World]:
 
 
 def limits(**more: float) -> Limits:
-    return Limits(
-        cluster=more.get("cluster", 3.0), exec=10.0, nats=more.get("nats", 2.0), tries=1
-    )
+    return Limits(cluster=more.get("cluster", 3.0), exec=10.0, nats=more.get("nats", 2.0), tries=1)
 
 
 def reach_of(world: World, *, direct: bool = True, bounds: Limits | None = None) -> Reach:
@@ -91,7 +88,10 @@ class Operator:
         reach = reach_of(self.world, direct=self.direct, bounds=self.bounds)
         with self.record() as record:
             gate = Gate(
-                reach, record, Wishes(settle=settle, **wishes), sleep=sleep  # type: ignore[arg-type]
+                reach,
+                record,
+                Wishes(settle=settle, **wishes),
+                sleep=sleep,  # type: ignore[arg-type]
             )
             return gate.answer()
 
@@ -103,4 +103,4 @@ def nats_cli() -> str:
     """The real nats client, "" where it is not installed."""
     import shutil
 
-    return shutil.which("nats") or os.environ.get("AICR_NATS_CLI", "")
+    return shutil.which("nats") or ""

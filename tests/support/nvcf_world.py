@@ -75,9 +75,7 @@ def request_of(
 ) -> dict[str, Any]:
     """The ICMSRequest that an agent makes of this message."""
     subject = subject_of(cluster, task="taskDetails" in fields)
-    details = {
-        key: fields[key] for key in ("functionDetails", "taskDetails") if key in fields
-    }
+    details = {key: fields[key] for key in ("functionDetails", "taskDetails") if key in fields}
     return {
         "metadata": {
             "name": f"sr-{some_uuid(str(fields['requestId']))}",

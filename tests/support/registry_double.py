@@ -7,7 +7,6 @@ import base64
 import datetime
 import http.client
 import json
-import shutil
 import socket
 import ssl
 import subprocess
@@ -31,10 +30,6 @@ USER, PASSWORD = "robot", "let-me-in"
 _HTPASSWD = f"{USER}:$2b$05$abcdefghijklmnopqrstuu3Jd./u/rH1RxB6auX5v7gLP6uWhKCgG\n"
 SERVICE = "registry.test"
 Handler = Callable[[BaseHTTPRequestHandler], None]
-
-
-def installed() -> bool:
-    return shutil.which("docker-registry") is not None
 
 
 class Registries:

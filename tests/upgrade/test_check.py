@@ -243,10 +243,10 @@ def names(text: str) -> dict[str, object]:
     [
         (names("x"), names("x"), None, []),
         (names("x"), names("y"), None, ["fullnameOverride"]),
-        (names("x"), {}, None, ["fullnameOverride"]),
+        (names("x"), {"a": {}}, None, ["fullnameOverride"]),
         (names("x"), None, {"fullnameOverride": "x"}, []),
         (names("x"), None, {"fullnameOverride": "y"}, ["fullnameOverride"]),
-        ({}, None, {"sub": {"nameOverride": "y"}}, ["sub.nameOverride"]),
+        ({"a": {}}, None, {"sub": {"nameOverride": "y"}}, ["sub.nameOverride"]),
     ],
 )
 def test_object_names_are_compared_from_a_bundle_with_values(
@@ -273,12 +273,16 @@ def test_object_names_are_compared_from_a_bundle_with_values(
 
 def test_where_object_names_cannot_be_compared_the_report_says_why() -> None:
     ref = ComponentRef("a", version="1.0.0")
-    bundle = side("old", ref, is_bundle=True, values={})
+    bundle = side("old", ref, is_bundle=True, values={"a": {}})
     for old, new, why in (
         (side("old", ref), side("new", ref), "old is not a bundle"),
         (side("old", ref, is_bundle=True, values_missing="the chart is remote"), side("new", ref),
          "the chart is remote"),
         (bundle, side("new", ref, is_bundle=True), "new has no values on disk"),
+        (side("old", ref, is_bundle=True, values={}), side("new", ref),
+         "old does not say where the values of a are"),
+        (bundle, side("new", ref, is_bundle=True, values={"b": {}}),
+         "new does not say where the values of a are"),
         (bundle, side("new", ComponentRef("a", version="1.0.0", values_file="v.yaml")),
          'the values of new could not be computed: the component "a" names the values file'),
     ):  # fmt: skip

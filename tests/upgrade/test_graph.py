@@ -90,3 +90,11 @@ def test_texts_are_only_texts(text: str) -> None:
     assert len(dot.splitlines()) == 5
     assert len(mermaid.splitlines()) == 2
     assert "\x1b" not in dot + mermaid + graph_text(graph)
+
+
+def test_coverage_tells_the_shares() -> None:
+    from aicr.upgrade.coverage_report import _walk_values
+    from aicr.upgrade.graph import WalkShare
+
+    assert _walk_values(WalkShare(1, 3)) == {"pairs": 3, "walked": 1, "percentage": 33.3}
+    assert _walk_values(WalkShare(0, 0)) == {"pairs": 0, "walked": 0, "percentage": None}

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from aicr.catalog.model import Release
 from aicr.upgrade.check import AtRisk, Report, Rules, compare
+from aicr.upgrade.check_html import report_html
 from aicr.upgrade.inventory import Identity
+from aicr.upgrade.markdown import markdown_text
 from aicr.upgrade.model import Records, Step, StepGroup, Transition
 from aicr.upgrade.table import table_text
 from aicr.upgrade.wrap import WIDTH, wrapped
@@ -140,6 +142,14 @@ def test_nothing_changed() -> None:
         "AT RISK (advisory)\n  not scanned: no cluster access was requested\n\n"
         "no component changes\n"
     )
+
+
+def test_nothing_changed_as_far_as_was_compared() -> None:
+    report = Report("a", "b", (), names_skipped="the values in a could not be read: why")
+    said = "bject names were not compared: the values in a could not be read: why"
+    assert said in table_text(report)
+    assert said in markdown_text(report)
+    assert said in report_html(report)
 
 
 def test_one_change_and_what_is_at_risk() -> None:

@@ -45,7 +45,7 @@ def write_file(path: str, data: bytes) -> None:
 
     A pipe or a device (``/dev/stdout``) is written to as it is. Raises INVALID_REQUEST.
     """
-    real = os.path.realpath(path)
+    real = _real(path)
     try:
         mode: int | None = os.stat(path).st_mode
     except OSError:
@@ -83,9 +83,9 @@ def replace_directory(
     """
     from aicr.artifact.checksums import check_replaceable
 
-    real = os.path.realpath(target)
+    real = _real(target)
     parent, name = os.path.split(real)
-    if os.path.join(os.path.realpath(os.curdir), "").startswith(os.path.join(real, "")):
+    if os.path.join(_real(os.curdir), "").startswith(os.path.join(real, "")):
         raise invalid(
             f"{target}: the current folder (or one above it) cannot be replaced as a whole",
             hint=f"name a folder in it, such as {os.path.join(target, 'bundle')}",
@@ -102,6 +102,13 @@ def replace_directory(
             os.close(lock)
     except OSError as error:
         raise _failure(target, error) from None
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # nothing is relative to a folder that is gone
+        raise invalid(f"{path}: the current folder was removed", hint="go to another one") from None
 
 
 def _replace(parent: str, name: str, files: Files) -> None:

@@ -29,7 +29,7 @@ LIST_SETTINGS = (
     "acceleratedNodeToleration",
     "workloadSelector",
 )
-TEXT_SETTINGS = ("nodes", "storageClass", "repo", "targetRevision")
+TEXT_SETTINGS = ("nodes", "storageClass", "workloadGate", "repo", "targetRevision", "vendorCharts")
 
 
 class BundleRelease:

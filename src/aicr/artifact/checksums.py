@@ -76,21 +76,28 @@ def _list(root: str) -> dict[str, bool]:
 
 
 def _is_signed(root: str, sign: tuple[str, bytes]) -> bool:
-    try:
-        with open(os.path.join(root, sign[0]), "rb") as file:
-            return sign[1] in file.read()
-    except OSError:
-        return False
+    return sign[1] in _content(os.path.join(root, sign[0]))
 
 
 def _checksums(root: str) -> dict[str, str]:
     """Path -> digest as ``checksums.txt`` has it; {} where that cannot be read."""
     try:
-        with open(os.path.join(root, CHECKSUMS), encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError):
+        lines = _content(os.path.join(root, CHECKSUMS)).decode("utf-8").splitlines()
+    except UnicodeDecodeError:
         return {}
     return {line[66:]: line[:64] for line in lines if line[64:66] == "  "}
+
+
+def _content(path: str) -> bytes:
+    """The bytes of a regular file; none of one that cannot be read, or of a pipe, which would
+    never end."""
+    if not os.path.isfile(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _digest(path: str) -> str:

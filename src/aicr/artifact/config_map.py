@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aicr import __version__
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

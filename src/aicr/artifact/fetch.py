@@ -81,7 +81,7 @@ def _get(url: str, flag: str, seconds: float) -> bytes:
     from urllib.parse import urlsplit
     from urllib.request import Request
 
-    from aicr import __version__
+    from aicr.version import __version__
 
     try:
         if not urlsplit(url).hostname:

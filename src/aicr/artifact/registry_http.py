@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 
-from aicr import __version__
 from aicr.artifact.image_ref import DOCKER_HUB, ImageRef
 from aicr.artifact.registry_auth import read_docker_config, tls_context
 from aicr.errors import (
@@ -21,6 +20,7 @@ from aicr.errors import (
     UNAVAILABLE,
     AicrError,
 )
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,50 +3,108 @@
 from __future__ import annotations
 
 from aicr.bundle.charts import chart_version
+from aicr.bundle.effect import check_effect
+from aicr.bundle.given import parse_dynamic, parse_files, parse_json
 from aicr.bundle.guidance import find_advice
+from aicr.bundle.kept import read_kept
+from aicr.bundle.landings import landings_of
 from aicr.bundle.layout import lay_out
 from aicr.bundle.names import check_recipe, check_repository
 from aicr.bundle.overrides import parse_set, settle
 from aicr.bundle.plan import make_plan
+from aicr.bundle.scheduling import Scheduling, wishes_of
 from aicr.bundle.selection import select
 from aicr.bundle.validations import Notice, validate
 from aicr.bundle.writers import GITOPS, NO_REPO, Options, writer
 from aicr.documents.fields import problems_error
+from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aicr.bundle.namespaces import LeftOut
+    from aicr.bundle.overrides import Override, Settled
     from aicr.bundle.plan import DeploymentPlan
     from aicr.bundle.writers import Files
     from aicr.catalog.layers import Catalog
+    from aicr.charts.archive import ChartArchive
+    from aicr.charts.source import Charts
     from aicr.recipe.model import Recipe
 
 
 class Request:
-    """What is asked for besides the recipe: the deployer, and flags as they were given."""
+    """What is asked for besides the recipe: the deployer, and flags as they were given.
 
-    __slots__ = ("deployer", "repo", "sets", "target_revision")
+    ``set_files`` are arguments of ``--set-file``, each with the text of its file. ``charts`` is
+    where upstream charts are looked up: with ``vendor_charts`` all of them, for the bundle; else
+    those of a folder, to compare overrides with them.
+    """
+
+    __slots__ = (
+        "charts",
+        "deployer",
+        "dynamic",
+        "repo",
+        "scheduling",
+        "set_files",
+        "set_json",
+        "sets",
+        "target_revision",
+        "vendor_charts",
+    )
 
     def __init__(
         self,
         deployer: str,
         *,
         sets: Sequence[str] = (),
+        set_json: Sequence[str] = (),
+        set_files: Sequence[tuple[str, str]] = (),
+        dynamic: Sequence[str] = (),
+        scheduling: Scheduling | None = None,
         repo: str = "",
         target_revision: str = "",
+        charts: Charts | None = None,
+        vendor_charts: bool = False,
     ) -> None:
+        self.charts = charts
+        self.vendor_charts = vendor_charts
         self.deployer = deployer
         self.sets = sets
+        self.set_json = set_json
+        self.set_files = set_files
+        self.dynamic = dynamic
+        self.scheduling = scheduling or Scheduling()
         self.repo = repo
         self.target_revision = target_revision
+
+    def overrides(self) -> list[Override]:
+        """What is asked for of single components. Raises INVALID_REQUEST."""
+        if self.dynamic and self.deployer == "argocd":
+            raise invalid(
+                f"--dynamic {self.dynamic[0]}: under --deployer argocd all values come from the "
+                "repository, and nothing is left to install time",
+                hint="--deployer argocd-helm takes values when it is installed",
+            )
+        return [
+            *parse_set(self.sets),
+            *parse_json(self.set_json),
+            *parse_files(self.set_files),
+            *parse_dynamic(self.dynamic),
+        ]
 
     def settings(self) -> dict[str, str | list[str]]:
         """The flags as ``bundle-info.yaml`` records them."""
         given: dict[str, str | list[str]] = {
             "set": list(self.sets),
+            "setJson": list(self.set_json),
+            "setFile": [argument for argument, _ in self.set_files],
+            "dynamic": list(self.dynamic),
+            **self.scheduling.settings(),
             "repo": self.repo,
             "targetRevision": self.target_revision,
+            "vendorCharts": "true" if self.vendor_charts else "",
         }
         return {key: value for key, value in given.items() if value}
 
@@ -83,19 +141,37 @@ def build_bundle(
     problems += check_recipe(recipe, where)
     if problems:
         raise problems_error(problems)
-    settled = settle(parse_set(request.sets), recipe, catalog.registry)
+    wishes = wishes_of(request.scheduling)
+    settled = settle(request.overrides(), recipe, catalog.registry)
     selected = select(recipe, settled.removed, where)
+    landings = landings_of(wishes, selected, catalog)
+    built, left_out = _built(selected, catalog)
     plan = make_plan(
         selected,
         catalog,
         overrides=settled.values,
-        built=_built(selected, catalog),
+        built=built,
         where=where,
+        landings=landings,
+        dynamic=settled.dynamic,
     )
+    archives, chart_notices = _charts(plan, request, settled)
+    vendored: Files = {}
+    if request.vendor_charts:
+        from aicr.bundle.vendor import with_archives
+
+        plan, vendored = with_archives(plan, archives, unpacked=request.deployer in GITOPS)
+    names = {release.name for release in plan.releases}
+    written = read_kept({name: data for name, data in (kept or {}).items() if name in names})
     options = Options(kept=kept or {}, repo=request.repo, revision=request.target_revision)
     notices = [
-        *_catalog_notice(recipe, catalog),
+        *catalog_notice(recipe, catalog),
         *_repository_notices(request, plan),
+        *check_effect(
+            plan, catalog, wishes=wishes, landings=landings, settled=settled, kept=written
+        ),
+        *chart_notices,
+        *map(_namespace_notice, left_out),
         *validate(plan, catalog),
     ]
     advice, unreadable = find_advice(plan, catalog, request.deployer)
@@ -115,19 +191,51 @@ def build_bundle(
         version=chart_version(),
         module=write,
         options=options,
+        left_out=left_out,
+        vendored=vendored,
     )
     return Bundle(plan, files, write.ENTRYPOINT, notices)
 
 
-def _built(recipe: Recipe, catalog: Catalog) -> dict[str, bytes]:
+def _charts(
+    plan: DeploymentPlan, request: Request, settled: Settled
+) -> tuple[Mapping[str, ChartArchive], Sequence[Notice]]:
+    """The upstream charts that are wanted, by release, and what they say of the overrides."""
+    if not request.vendor_charts and request.charts is None:
+        return {}, []
+    from aicr.bundle.unknown import charts_at_hand, unknown_paths
+
+    given = {name: [*settled.values.get(name, ()), *settled.dynamic.get(name, ())]
+             for name in (*settled.values, *settled.dynamic)}  # fmt: skip
+    if not request.vendor_charts:
+        assert request.charts is not None
+        found, notices = charts_at_hand(plan, request.charts, given)
+        return found, [*notices, *unknown_paths(plan, found, given)]
+    from aicr.bundle.vendor import chart_archives
+    from aicr.charts.source import Charts
+
+    archives = chart_archives(plan, request.charts or Charts())
+    return archives, unknown_paths(plan, archives, given)
+
+
+def _built(recipe: Recipe, catalog: Catalog) -> tuple[dict[str, bytes], list[LeftOut]]:
     if all(ref.type != "Kustomize" for ref in recipe.components):
-        return {}
+        return {}, []
     from aicr.bundle.kustomize import build_all
 
     return build_all(recipe, catalog)
 
 
-def _catalog_notice(recipe: Recipe, catalog: Catalog) -> list[Notice]:
+def _namespace_notice(one: LeftOut) -> Notice:
+    message = f'the Namespace "{one.name}" in the build of "{one.component}" is left out, since '
+    message += "the deployer makes it"
+    if not one.commands:
+        return Notice("info", message)
+    return Notice("warning", f"{message}; what it says of the namespace is in the README, to run")
+
+
+def catalog_notice(recipe: Recipe, catalog: Catalog) -> list[Notice]:
+    """What to say where the recipe was not resolved from the catalog in use."""
     if recipe.catalog_digest == catalog.digest:
         return []
     if recipe.catalog_digest:
@@ -149,7 +257,7 @@ def _repository_notices(request: Request, plan: DeploymentPlan) -> list[Notice]:
         ]
     # A chart of Applications is told when it is installed; Flux needs it for generated charts.
     wanted = request.deployer == "argocd" or (
-        request.deployer == "flux" and any(release.chart is None for release in plan.releases)
+        request.deployer == "flux" and any(release.is_in_bundle for release in plan.releases)
     )
     if request.repo or not wanted:
         return []

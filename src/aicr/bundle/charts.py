@@ -6,8 +6,8 @@ is escaped so that Helm renders it to itself.
 
 from __future__ import annotations
 
-from aicr import __version__
 from aicr.documents.emit import yaml_text
+from aicr.version import __version__
 from aicr.versions.semver import parse
 
 TYPE_CHECKING = False

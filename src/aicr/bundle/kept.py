@@ -38,6 +38,23 @@ def kept_values(target: str) -> dict[str, bytes]:
     return found
 
 
+def read_kept(kept: Mapping[str, bytes]) -> dict[str, dict[str, object]]:
+    """The values that the operator wrote, by release. Raises INVALID_REQUEST for a file of them
+    that cannot be read."""
+    from aicr.documents.nodes import Map, kind_of
+    from aicr.documents.reader import read_yaml
+    from aicr.documents.scalars import plain
+
+    found: dict[str, dict[str, object]] = {}
+    for release, data in kept.items():
+        where = f"{CLUSTER_VALUES} of {release}"
+        node = read_yaml(data, where, empty=Map())
+        if not isinstance(node, Map):
+            raise invalid(f"{where}: expected a map of values, found {kind_of(node)}")
+        found[release] = {key: plain(value) for key, value in node.items()}
+    return found
+
+
 def check_kept(
     target: str, kept: Mapping[str, bytes], bundle: Bundle, *, overwrite: bool
 ) -> list[str]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from aicr.bundle.charts import literal
+from aicr.bundle.namespaces import ALWAYS_THERE, without_namespaces
+from aicr.bundle.plan import DEFAULT_NAMESPACE
 from aicr.documents.emit import yaml_text
 from aicr.errors import TIMEOUT, AicrError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from aicr.bundle.namespaces import LeftOut
     from aicr.catalog.layers import Catalog
     from aicr.catalog.model import ComponentRef
     from aicr.recipe.model import Recipe
@@ -15,13 +18,22 @@ if TYPE_CHECKING:
 SECONDS = 300
 
 
-def build_all(recipe: Recipe, catalog: Catalog) -> dict[str, bytes]:
-    """The built manifests of each Kustomize component, as Helm templates that render to them."""
-    return {
-        ref.name: literal(build(ref, catalog))
-        for ref in recipe.components
-        if ref.type == "Kustomize" and ref.source
-    }
+def build_all(recipe: Recipe, catalog: Catalog) -> tuple[dict[str, bytes], list[LeftOut]]:
+    """The built manifests of each Kustomize component of ``recipe`` (in its order), as Helm
+    templates that render to them, and the Namespaces that were left out."""
+    built: dict[str, bytes] = {}
+    left_out: list[LeftOut] = []
+    refs = {ref.name: ref for ref in recipe.components}
+    # The deployer makes a component's namespace just before it, so earlier ones are there too.
+    made = set(ALWAYS_THERE)
+    for name in recipe.deployment_order:
+        ref = refs[name]
+        made.add(ref.namespace or DEFAULT_NAMESPACE)
+        if ref.type == "Kustomize" and ref.source:
+            data, gone = without_namespaces(build(ref, catalog), name, made)
+            built[name] = literal(data)
+            left_out += gone
+    return built, left_out
 
 
 def build(ref: ComponentRef, catalog: Catalog) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aicr.artifact.bundle_info import BundleInfo, BundleRelease, write_bundle_info
 from aicr.artifact.checksums import CHECKSUMS, checksums_text
 from aicr.artifact.read import INFO_FILE
+from aicr.bundle.dynamic import left_open
 from aicr.bundle.readme import readme, upgrading
 from aicr.documents.digest import sha256_hex
 from aicr.recipe.document import write_recipe
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from aicr.bundle.guidance import Advice
+    from aicr.bundle.namespaces import LeftOut
     from aicr.bundle.plan import DeploymentPlan
     from aicr.bundle.writers import Files, Options
 
@@ -35,9 +37,12 @@ def lay_out(
     version: str,
     module: ModuleType,
     options: Options,
+    left_out: Sequence[LeftOut] = (),
+    vendored: Files | None = None,
 ) -> Files:
-    """All files of the bundle, by path; ``module`` is the deployer's writer."""
-    files: Files = dict(module.write(plan, options))
+    """All files of the bundle, by path; ``module`` is the deployer's writer, ``vendored`` are the
+    charts that are put into it."""
+    files: Files = {**module.write(plan, options), **(vendored or {})}
     recipe = write_recipe(plan.recipe).encode("utf-8")
     info = BundleInfo(
         version=version,
@@ -60,8 +65,15 @@ def lay_out(
     )
     files[RECIPE_FILE] = (recipe, False)
     files[INFO_FILE] = (write_bundle_info(info), False)
-    usage = module.usage(plan, options)
-    files[README_FILE] = (readme(plan, advice, deployer=deployer, usage=usage), False)
+    text = readme(
+        plan,
+        advice,
+        deployer=deployer,
+        usage=module.usage(plan, options),
+        left_open=[(one, module.install_values(one.release)) for one in left_open(plan)],
+        left_out=left_out,
+    )
+    files[README_FILE] = (text, False)
     if advice:
         files[UPGRADING_FILE] = (upgrading(advice, deployer), False)
     files[CHECKSUMS] = (checksums_text(files), False)

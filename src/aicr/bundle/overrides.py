@@ -2,12 +2,13 @@
 
 ``--set component:path=value`` names a component by its name or by one of its
 ``valueOverrideKeys``. An override that cannot take effect is an error; all are reported at once.
+(``aicr.bundle.given`` reads the flags beside ``--set``.)
 """
 
 from __future__ import annotations
 
 from aicr.bundle.names import shown
-from aicr.bundle.setpath import PathError, parse_assignments, place, spell
+from aicr.bundle.setpath import PathError, lookup, parse_assignments, place, spell
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -15,35 +16,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from aicr.bundle.setpath import Path
-    from aicr.catalog.model import RegistryEntry
+    from aicr.catalog.model import ComponentRef, RegistryEntry
     from aicr.recipe.model import Recipe
 
 ENABLED = "enabled"
 
 
 class Override:
-    """One value of one path of a component; ``given`` is the argument that said so."""
+    """One value of one path of a component; ``given`` is the argument that said so.
 
-    __slots__ = ("component", "given", "path", "toggles", "value")
+    ``toggles`` where it decides whether the component is there at all, ``dynamic`` where it leaves
+    the path to install time and has no value.
+    """
+
+    __slots__ = ("component", "dynamic", "given", "path", "toggles", "value")
 
     def __init__(
-        self, component: str, path: Path, value: object, *, given: str, toggles: bool = False
+        self,
+        component: str,
+        path: Path,
+        value: object = None,
+        *,
+        given: str,
+        toggles: bool = False,
+        dynamic: bool = False,
     ) -> None:
         self.component = component
         self.path = path
         self.value = value
         self.given = given
         self.toggles = toggles
+        self.dynamic = dynamic
 
 
 class Settled:
-    """Overrides by component name, and the components that are left out."""
+    """Overrides by component name, the paths that are left to install time, and the components
+    that are left out."""
 
-    __slots__ = ("removed", "values")
+    __slots__ = ("dynamic", "removed", "values")
 
-    def __init__(self, removed: frozenset[str], values: Mapping[str, Sequence[Override]]) -> None:
+    def __init__(
+        self,
+        removed: frozenset[str],
+        values: Mapping[str, Sequence[Override]],
+        dynamic: Mapping[str, Sequence[Override]],
+    ) -> None:
         self.removed = removed
         self.values = values
+        self.dynamic = dynamic
 
 
 def parse_set(texts: Iterable[str]) -> list[Override]:
@@ -52,14 +72,8 @@ def parse_set(texts: Iterable[str]) -> list[Override]:
     problems: list[str] = []
     for text in texts:
         given = f"--set {text}"
-        if not _is_utf8(text):
-            problems.append(f"{given}: not UTF-8 text")
-            continue
-        component, colon, rest = text.partition(":")
-        if not colon or not component or "=" in component:
-            problems.append(f"{given}: expected component:path=value")
-            continue
         try:
+            component, rest = split_component(text, "component:path=value")
             pairs = parse_assignments(rest)
         except PathError as error:
             problems.append(f"{given}: {error}")
@@ -70,8 +84,18 @@ def parse_set(texts: Iterable[str]) -> list[Override]:
                 problems.append(f"{given}: enabled is true or false")
                 continue
             found.append(Override(component, path, value, given=given, toggles=toggles))
-    _raise_any(problems)
+    raise_any(problems)
     return found
+
+
+def split_component(text: str, form: str) -> tuple[str, str]:
+    """What stands before the first ":" and what behind it. Raises PathError."""
+    if not is_utf8(text):
+        raise PathError("not UTF-8 text")
+    component, colon, rest = text.partition(":")
+    if not colon or not component or "=" in component:
+        raise PathError(f"expected {form}")
+    return component, rest
 
 
 def settle(
@@ -92,6 +116,7 @@ def settle(
             problems.append(_unknown(one, owners, names, registry))
     removed: set[str] = set()
     values: dict[str, list[Override]] = {}
+    dynamic: dict[str, list[Override]] = {}
     for name, group in chosen.items():
         problems += _contradictions(name, group)
         ref = recipe.component(name)
@@ -108,30 +133,48 @@ def settle(
                 f'{one.given}: "{name}" is left out by {off[0].given}'
                 for one in group if not one.toggles
             ]  # fmt: skip
-        kept = [one for one in group if not one.toggles]
+        if ref is not None and not reads_values(ref):
+            problems += [
+                f'{one.given}: "{name}" is built with Kustomize, and nothing in it reads values'
+                for one in group if not one.toggles
+            ]  # fmt: skip
+        kept = [one for one in group if not one.toggles and not one.dynamic]
         if kept:
             values[name] = kept
-    _raise_any(problems)
-    return Settled(frozenset(removed), values)
+        left_open = [one for one in group if one.dynamic]
+        if left_open:
+            dynamic[name] = _outermost(left_open)
+    raise_any(problems)
+    return Settled(frozenset(removed), values, dynamic)
+
+
+def reads_values(ref: ComponentRef) -> bool:
+    """Whether anything in the component reads values: what kustomize built does not."""
+    return ref.type != "Kustomize" or bool(ref.manifest_files or ref.pre_manifest_files)
 
 
 def apply(
     name: str, values: dict[str, object], overrides: Sequence[Override]
 ) -> tuple[dict[str, object], list[str]]:
-    """The values with the overrides in them, and why some could not take effect."""
+    """The values with the overrides in them, and why some could not take effect.
+
+    A null removes from a map that was there before; in one that the overrides bring it stays.
+    """
     problems: list[str] = []
+    before = values
     # Paths that do not contradict give the same in any order; lists must grow from the front.
     for one in sorted(overrides, key=lambda each: [(str(type(p)), p) for p in each.path]):
+        removes = isinstance(lookup(before, one.path[:-1]), dict)
         try:
-            values = place(values, one.path, one.value)
+            if one.value == {} and isinstance(lookup(before, one.path), dict):
+                raise PathError(
+                    f'"{spell(one.path)}" is a map, which an empty one leaves as it is; set its '
+                    "keys to null"
+                )
+            values = place(values, one.path, one.value, removes=removes)
         except PathError as error:
             problems.append(f'{one.given}: in the values of "{name}" {error}')
     return values, problems
-
-
-def raise_without_effect(problems: Sequence[str]) -> None:
-    """Raise INVALID_REQUEST for overrides without effect, if there are any."""
-    _raise_any(problems)
 
 
 def _names(recipe: Recipe, registry: Mapping[str, RegistryEntry]) -> dict[str, list[str]]:
@@ -178,41 +221,69 @@ def _stray(one: Override, names: Mapping[str, Sequence[str]]) -> str:
 
 
 def _contradictions(name: str, group: Sequence[Override]) -> list[str]:
-    problems: list[str] = []
-    seen: dict[Path, Override] = {}
-    kinds: dict[Path, tuple[type, Override]] = {}
-    for one in group:
-        for end in range(len(one.path)):
-            at, kind = one.path[:end], type(one.path[end])
-            first = kinds.setdefault(at, (kind, one))
-            above = seen.get(at)
-            if above is not None:
-                problems.append(_two(name, above, one))
-            elif first[0] is not kind:
-                problems.append(_two(name, first[1], one))
-        same = seen.get(one.path)
-        if same is not None:
-            if type(same.value) is not type(one.value) or same.value != one.value:
-                problems.append(_two(name, same, one))
-        elif one.path in kinds:
-            problems.append(_two(name, kinds[one.path][1], one))
-        seen.setdefault(one.path, one)
-    return problems
-
-
-def _two(name: str, one: Override, other: Override) -> str:
-    return (
+    return [
         f'{one.given} and {other.given} contradict each other on "{name}" '
         f"({spell(one.path)}, {spell(other.path)})"
-    )
+        for number, other in enumerate(group)
+        for one in group[:number]
+        if _contradict(one, other)
+    ]
 
 
-def _is_utf8(text: str) -> bool:
+def _contradict(one: Override, other: Override) -> bool:
+    if one.dynamic and other.dynamic:
+        return False
+    for step, another in zip(one.path, other.path, strict=False):
+        if type(step) is not type(another):
+            return True  # the same thing as a map and as a list
+        if step != another:
+            return False
+    if len(one.path) == len(other.path):
+        return one.dynamic is not other.dynamic or not _equal(one.value, other.value)
+    above = one if len(one.path) < len(other.path) else other
+    return above.value != {}  # an empty map says nothing about its keys
+
+
+def _outermost(group: Sequence[Override]) -> list[Override]:
+    """Those that are not inside another, each path once, by path."""
+    found: dict[Path, Override] = {}
+    for one in sorted(group, key=lambda each: len(each.path)):
+        if not any(one.path[:end] in found for end in range(1, len(one.path) + 1)):
+            found[one.path] = one
+    return sorted(found.values(), key=lambda each: spell(each.path))
+
+
+def _equal(one: object, other: object) -> bool:
+    """Whether both are the same value of the same type; to Python 1, 1.0 and true are equal."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_equal, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other
+
+
+def is_utf8(text: str) -> bool:
     """Bytes of an argument that are no UTF-8 come as lone surrogates."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def _raise_any(problems: Sequence[str]) -> None:
+def unreachable(name: str, values: Mapping[str, object], dynamic: Sequence[Override]) -> list[str]:
+    """Why paths that are left to install time cannot be set then."""
+    problems: list[str] = []
+    for one in dynamic:
+        for end in range(1, len(one.path)):
+            node = lookup(values, one.path[:end])
+            if isinstance(node, list):
+                problems.append(
+                    f'{one.given}: in the values of "{name}" "{spell(one.path[:end])}" is a list, '
+                    "which is left open as a whole"
+                )
+                break
+    return problems
+
+
+def raise_any(problems: Sequence[str]) -> None:
+    """Raise INVALID_REQUEST with all problems of overrides, if there are any."""
     if problems:
         distinct = list(dict.fromkeys(problems))
         message = distinct[0]

@@ -6,8 +6,9 @@ Order, names, values and enablement are decided here and nowhere else.
 from __future__ import annotations
 
 from aicr.bundle.charts import Manifest, manifest_names
+from aicr.bundle.landings import land
 from aicr.bundle.names import check_releases
-from aicr.bundle.overrides import apply, raise_without_effect
+from aicr.bundle.overrides import apply, raise_any, unreachable
 from aicr.documents.fields import Problem, problems_error
 from aicr.recipe.values import component_values
 
@@ -15,7 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from aicr.bundle.landings import Landing
     from aicr.bundle.overrides import Override
+    from aicr.bundle.setpath import Path
     from aicr.catalog.layers import Catalog
     from aicr.catalog.model import ComponentRef
     from aicr.recipe.model import Recipe
@@ -29,14 +32,22 @@ DEFAULT_NAMESPACE = "default"
 
 
 class Chart:
-    """Where an upstream chart comes from; ``repository`` is a Helm repository or an OCI path."""
+    """Where an upstream chart comes from; ``repository`` is a Helm repository or an OCI path.
 
-    __slots__ = ("name", "repository", "version")
+    ``archive`` and ``unpacked`` are where the bundle has it: the archive, and the folder with its
+    files; "" where it does not.
+    """
 
-    def __init__(self, repository: str, name: str, version: str) -> None:
+    __slots__ = ("archive", "name", "repository", "unpacked", "version")
+
+    def __init__(
+        self, repository: str, name: str, version: str, *, archive: str = "", unpacked: str = ""
+    ) -> None:
         self.repository = repository.rstrip("/")
         self.name = name
         self.version = version
+        self.archive = archive
+        self.unpacked = unpacked
 
     @property
     def is_oci(self) -> bool:
@@ -47,13 +58,16 @@ class PlannedRelease:
     """One Helm release. ``chart`` is None where the chart is generated, from ``manifests``.
 
     ``values`` are complete as written; a generated chart has them under the component's name.
-    ``version`` is the payload's ("" without a pin). ``needs`` are the releases that it waits for,
-    ``level`` is how many components deep those of its component's dependencies go.
+    ``dynamic`` are the paths in them that are left to install time: what stands there is the value
+    until somebody says otherwise. ``version`` is the payload's ("" without a pin). ``needs`` are
+    the releases that it waits for, ``level`` is how many components deep those of its component's
+    dependencies go.
     """
 
     __slots__ = (
         "chart",
         "component",
+        "dynamic",
         "index",
         "kind",
         "level",
@@ -81,6 +95,7 @@ class PlannedRelease:
         needs: Sequence[str],
         level: int,
         owns_crds: bool,
+        dynamic: Sequence[Path] = (),
     ) -> None:
         self.name = name
         self.index = index
@@ -94,6 +109,12 @@ class PlannedRelease:
         self.needs = needs
         self.level = level
         self.owns_crds = owns_crds
+        self.dynamic = dynamic
+
+    @property
+    def is_in_bundle(self) -> bool:
+        """Whether the bundle has its chart, generated or put there."""
+        return self.chart is None or self.chart.archive != ""
 
     @property
     def folder(self) -> str:
@@ -131,10 +152,14 @@ def make_plan(
     overrides: Mapping[str, Sequence[Override]],
     built: Mapping[str, bytes],
     where: str,
+    landings: Mapping[str, Sequence[Landing]] | None = None,
+    dynamic: Mapping[str, Sequence[Override]] | None = None,
 ) -> DeploymentPlan:
     """The plan for ``recipe``, which holds nothing but what is deployed.
 
-    ``built`` has what kustomize made of each Kustomize component. Raises INVALID_REQUEST for a
+    ``landings`` are what flags for the whole cluster put into a component's values, below its own
+    ``overrides``; ``dynamic`` is what is left to install time. ``built`` has what kustomize made of
+    each Kustomize component. Raises INVALID_REQUEST for a
     file that the catalog lacks, a component with nothing to deploy, names that collide and
     overrides without effect.
     """
@@ -144,22 +169,26 @@ def make_plan(
     drafts: list[tuple[ComponentRef, str, Sequence[Manifest], Mapping[str, object]]] = []
     for name in recipe.deployment_order:
         ref = refs[name]
-        values, wrong = apply(name, component_values(catalog, ref), overrides.get(name, ()))
+        values = component_values(catalog, ref)
+        values, wrong = land(name, values, (landings or {}).get(name, ()))
         without_effect += wrong
+        values, wrong = apply(name, values, overrides.get(name, ()))
+        without_effect += wrong + unreachable(name, values, (dynamic or {}).get(name, ()))
         parts = _parts(ref, catalog, built, where, problems)
         drafts += [(ref, kind, manifests, values) for kind, manifests in parts]
-    raise_without_effect(without_effect)
+    raise_any(without_effect)
     problems += check_releases(
         [(_release_name(ref.name, kind), ref.name) for ref, kind, _, _ in drafts], where
     )
     if problems:
         raise problems_error(problems)
-    return DeploymentPlan(recipe, _releases(drafts, catalog))
+    return DeploymentPlan(recipe, _releases(drafts, catalog, dynamic or {}))
 
 
 def _releases(
     drafts: Sequence[tuple[ComponentRef, str, Sequence[Manifest], Mapping[str, object]]],
     catalog: Catalog,
+    dynamic: Mapping[str, Sequence[Override]],
 ) -> list[PlannedRelease]:
     releases: list[PlannedRelease] = []
     last: dict[str, PlannedRelease] = {}
@@ -172,6 +201,7 @@ def _releases(
             else [last[name] for name in sorted(set(ref.dependency_refs)) if name in last]
         )
         entry = catalog.registry.get(ref.name)
+        left_open = [one.path for one in dynamic.get(ref.name, ())]
         release = PlannedRelease(
             _release_name(ref.name, kind),
             index=index,
@@ -189,6 +219,7 @@ def _releases(
                 else max((one.level + 1 for one in waits_for), default=0)
             ),
             owns_crds=chart is not None and entry is not None and entry.owns_crds,
+            dynamic=left_open if chart is not None else [(ref.name, *path) for path in left_open],
         )
         last[ref.name] = release
         releases.append(release)

@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aicr.bundle.dynamic import LeftOpen
     from aicr.bundle.guidance import Advice
+    from aicr.bundle.namespaces import LeftOut
     from aicr.bundle.plan import DeploymentPlan, PlannedRelease
 
 _MARKUP = r"([\\`*_{}\[\]<>#|~&@!])"
@@ -32,8 +34,19 @@ sha256sum --check --quiet checksums.txt
 """
 
 
-def readme(plan: DeploymentPlan, advice: Sequence[Advice], *, deployer: str, usage: str) -> bytes:
-    """``README.md``: what is in the bundle, how it is deployed and checked."""
+def readme(
+    plan: DeploymentPlan,
+    advice: Sequence[Advice],
+    *,
+    deployer: str,
+    usage: str,
+    left_open: Sequence[tuple[LeftOpen, str]] = (),
+    left_out: Sequence[LeftOut] = (),
+) -> bytes:
+    """``README.md``: what is in the bundle, how it is deployed and checked.
+
+    ``left_open`` is what is left to install time, each with where it is said then.
+    """
     criteria = plan.recipe.criteria.stated()
     purpose = ", ".join(f"{key} {value}" for key, value in criteria.items())
     count = len(plan.releases)
@@ -49,6 +62,7 @@ def readme(plan: DeploymentPlan, advice: Sequence[Advice], *, deployer: str, usa
     ]  # fmt: skip
     if advice:
         parts += ["\n## Before you upgrade\n\n", _advice_intro(), _advice_table(advice)]
+    parts += _left_open(left_open) + _left_out(left_out)
     parts += [
         "\n## Deploy\n\n",
         usage,
@@ -90,6 +104,33 @@ def upgrading(advice: Sequence[Advice], deployer: str) -> bytes:
     return "".join(parts).encode("utf-8")
 
 
+def _left_open(entries: Sequence[tuple[LeftOpen, str]]) -> list[str]:
+    if not entries:
+        return []
+    rows = [
+        [one.release.name, one.path, "the recipe's" if one.has_value else "none", place]
+        for one, place in entries
+    ]
+    text = (
+        "\n## Before you deploy: values of this cluster\n\n"
+        "The bundle leaves these values to the cluster. Where one is `none`, the chart's own\n"
+        "default holds until you say otherwise.\n\n"
+    )
+    return [text, _table(["release", "value", "until then", "where you say it"], rows)]
+
+
+def _left_out(namespaces: Sequence[LeftOut]) -> list[str]:
+    commands = [command for one in namespaces for command in one.commands]
+    if not commands:
+        return []
+    text = (
+        "\n## Namespaces\n\n"
+        "The deployer makes these namespaces, without what the components say of them. Run this\n"
+        "once; `kubectl create namespace NAME` first where one is not there yet.\n\n"
+    )
+    return [text, _block("\n".join(commands), "bash")]
+
+
 def _advice_intro() -> str:
     return (
         "A bundle does not know what runs in your cluster. Ask `aicr upgrade-check` with the\n"
@@ -115,6 +156,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escape: bool =
 def _chart(release: PlannedRelease) -> str:
     if release.chart is None:
         return "generated"
+    if release.chart.archive:
+        return release.chart.archive
     return f"{release.chart.repository}/{release.chart.name}"
 
 
@@ -123,8 +166,8 @@ def _plain(text: str) -> str:
     return re.sub(_MARKUP, r"\\\1", cell(text))
 
 
-def _block(text: str) -> str:
+def _block(text: str, language: str = "text") -> str:
     shown = prose(text)
     longest = max((len(run) for run in re.findall(_FENCES, shown)), default=2)
     fence = "`" * (longest + 1)
-    return f"{fence}text\n{shown}\n{fence}\n"
+    return f"{fence}{language}\n{shown}\n{fence}\n"

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 LONGEST_LIST = 1024
-_MISSING = object()
+# What ``lookup`` gives where nothing is; None is a value.
+MISSING = object()
 
 
 class PathError(ValueError):
@@ -45,6 +46,14 @@ def parse_assignments(text: str) -> list[tuple[Path, object]]:
         if at >= len(text):
             return found
         at += 1
+
+
+def split_assignment(text: str) -> tuple[Path, str]:
+    """The path in ``a.b=anything``, and all that stands behind the "=". Raises PathError."""
+    path, at = _path(text, 0, "=")
+    if at >= len(text):
+        raise PathError(f'"{spell(path)}" has no =value')
+    return path, text[at + 1 :]
 
 
 def parse_path(text: str) -> Path:
@@ -81,41 +90,55 @@ def spell(path: Path) -> str:
     return text
 
 
-def place(values: Mapping[str, object], path: Path, value: object) -> dict[str, object]:
+def lookup(values: object, path: Path) -> object:
+    """What stands at ``path``, ``MISSING`` where nothing does."""
+    node = values
+    for key in path:
+        if isinstance(node, dict):
+            node = node.get(key, MISSING)
+        elif isinstance(node, list) and isinstance(key, int) and key < len(node):
+            node = node[key]
+        else:
+            return MISSING
+    return node
+
+
+def place(
+    values: Mapping[str, object], path: Path, value: object, *, removes: bool = True
+) -> dict[str, object]:
     """A copy of ``values`` with ``value`` at ``path``.
 
-    Maps are made on the way, a list grows by one item at its end, a map set onto a map is merged
-    into it, and null removes what is there. Raises PathError where that cannot take effect.
+    Maps are made on the way, a list grows by one item at its end, and null removes what is there;
+    where it is not to (``removes``), it is put there like any value. Raises PathError where that
+    cannot take effect.
     """
-    changed = _place(values, path, 0, value)
+    changed = _place(values, path, 0, value, removes)
     assert isinstance(changed, dict)
     return changed
 
 
-def _place(node: object, path: Path, at: int, value: object) -> object:
+def _place(node: object, path: Path, at: int, value: object, removes: bool) -> object:
     if at == len(path):
-        if isinstance(node, dict) and isinstance(value, dict):
-            from aicr.recipe.values import merge_values
-
-            return merge_values(node, value)
         return value
     key = path[at]
     if isinstance(key, int):
-        return _place_item(node, path, at, key, value)
+        return _place_item(node, path, at, key, value, removes)
     if isinstance(node, list):
         raise PathError(f'"{spell(path[:at])}" is a list; write the number of an item, as in [0]')
     known = isinstance(node, dict)
     copy: dict[str, object] = dict(node) if isinstance(node, dict) else {}
-    if value is None and at == len(path) - 1 and known:
+    if value is None and removes and at == len(path) - 1 and known:
         if key not in copy:
             raise PathError(f'"{spell(path)}" is not in the values, so null has nothing to remove')
         del copy[key]
         return copy
-    copy[key] = _place(copy.get(key, _MISSING), path, at + 1, value)
+    copy[key] = _place(copy.get(key, MISSING), path, at + 1, value, removes)
     return copy
 
 
-def _place_item(node: object, path: Path, at: int, index: int, value: object) -> object:
+def _place_item(
+    node: object, path: Path, at: int, index: int, value: object, removes: bool
+) -> object:
     if isinstance(node, dict):
         raise PathError(f'"{spell(path[:at])}" is a map; write a key instead of [{index}]')
     items = list(node) if isinstance(node, list) else []
@@ -125,8 +148,8 @@ def _place_item(node: object, path: Path, at: int, index: int, value: object) ->
             f"the next one is [{len(items)}]"
         )
     if index == len(items):
-        items.append(_MISSING)
-    items[index] = _place(items[index], path, at + 1, value)
+        items.append(MISSING)
+    items[index] = _place(items[index], path, at + 1, value, removes)
     return items
 
 

@@ -118,18 +118,34 @@ def read_files(root: str, label: str) -> list[tuple[str, bytes]]:
 
 
 def list_files(root: str, label: str) -> list[str]:
-    """The catalog files below ``root``, sorted; links that lead out of it are an error."""
+    """The catalog files below ``root``, sorted.
+
+    Links that lead out of it are an error, and so is what cannot be read as a file or a folder
+    (a link to nothing, a pipe): left out in silence, what it was meant to replace would count.
+    """
     inside = os.path.realpath(root).rstrip(os.sep) + os.sep
-    found = [name for name in TOP_FILES if os.path.isfile(os.path.join(root, name))]
-    for name in (*found, *FOLDERS):
-        _stays_inside(inside, os.path.join(root, name), f"{label}/{name}" if label else name)
+    found: list[str] = []
+    for name in _entries(root, label):
+        meant = _meant(name)
+        if meant:
+            raise invalid(f"{label}/{name}: is not read, since a catalog has {meant}; rename it")
+    for name in (*TOP_FILES, *FOLDERS):
+        full = os.path.join(root, name)
+        where = f"{label}/{name}" if label else name
+        _stays_inside(inside, full, where)
+        wanted = "file" if name in TOP_FILES else "folder"
+        if not (os.path.isfile if wanted == "file" else os.path.isdir)(full):
+            if os.path.lexists(full):
+                raise invalid(f"{where}: is no {wanted} that can be read")
+        elif wanted == "file":
+            found.append(name)
     for folder in FOLDERS:
         pending = [folder]
         while pending:
             current = pending.pop()
             try:
                 entries = list(os.scandir(os.path.join(root, *current.split("/"))))
-            except (FileNotFoundError, NotADirectoryError):
+            except FileNotFoundError:
                 continue
             except OSError as error:
                 where = f"{label}/{current}" if label else current
@@ -144,7 +160,24 @@ def list_files(root: str, label: str) -> list[str]:
                     pending.append(path)
                 elif entry.is_file():
                     found.append(path)
+                elif not entry.name.startswith("."):  # an editor's lock is a link to nothing
+                    where = f"{label}/{path}" if label else path
+                    raise invalid(f"{where}: is no file and no folder that can be read")
     return sorted(found)
+
+
+def _entries(root: str, label: str) -> list[str]:
+    try:
+        return sorted(os.listdir(root))
+    except OSError as error:
+        raise invalid(f"{label or root}: cannot be read: {error.strerror}") from None
+
+
+def _meant(name: str) -> str:
+    """The name of a catalog that ``name`` nearly is (``registry.yml``, ``Overlays``), else ""."""
+    near = name.lower()
+    near = near.removesuffix(".yml") + ".yaml" if near.endswith(".yml") else near
+    return near if near != name and near in (*TOP_FILES, *FOLDERS) else ""
 
 
 def _stays_inside(inside: str, full: str, where: str) -> None:
@@ -153,7 +186,7 @@ def _stays_inside(inside: str, full: str, where: str) -> None:
 
 
 def is_yaml(path: str) -> bool:
-    return path.endswith((".yaml", ".yml"))
+    return path.lower().endswith((".yaml", ".yml"))
 
 
 def is_tree(path: str) -> bool:

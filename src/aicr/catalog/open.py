@@ -96,7 +96,7 @@ def _open_folder(folder: str, flag: str, problems: Problems) -> Layer:
 
 def _open_cached(root: str, label: str, problems: Problems) -> Layer:
     """The layer in ``root``, compiled once for each content of its files."""
-    from aicr import __version__
+    from aicr.version import __version__
 
     contents = read_files(root, label)
     lines = [f"{FORMAT} {__version__}"]

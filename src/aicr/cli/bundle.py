@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from aicr.bundle.build import Bundle
+    from aicr.charts.source import Charts
     from aicr.documents.fields import Problem
 
 _EPILOG = """\
@@ -18,12 +19,22 @@ Examples:
   aicr bundle -r recipe.yaml --deployer helm -o ./bundles
   aicr bundle -r recipe.yaml --deployer helm --set gpu-operator:driver.version=580.126.20
   aicr bundle -r recipe.yaml --deployer helm --set nfd:enabled=false --overwrite
+  aicr bundle -r recipe.yaml --deployer helm --accelerated-node-selector pool=gpu \\
+    --accelerated-node-toleration nvidia.com/gpu=present:NoSchedule --nodes 32
+  aicr bundle -r recipe.yaml --deployer flux --dynamic gpu-operator:driver.version
   aicr bundle -r recipe.yaml --deployer argocd --repo https://git.example/gpu.git -o ./gpu
+  aicr bundle -r recipe.yaml --deployer helm --vendor-charts --charts-dir ./charts -o gpu.tar.gz
+  aicr bundle -r recipe.yaml --deployer flux -o oci://registry.example:5000/gpu/bundle:v1
 
 The folder is replaced as a whole: an intact bundle without a flag, one with edited files with
 --overwrite, a folder with other files never. What stands in a cluster-values.yaml is kept.
+An archive holds the content of that folder at its top; same input, same bytes and same digest.
 
-Exit codes: 0 written; 2 the recipe, an override, the catalog or the folder is at fault.
+--vendor-charts fetches charts with helm on PATH or the charts extra; --charts-dir needs neither.
+With --charts-dir alone, overrides that a chart does not know are pointed out.
+
+Exit codes: 0 written; 2 the recipe, an override, the catalog, a chart or the output is at fault; 3
+a chart is not there; 4 not allowed to fetch or push; 5 too slow; 6 not reachable.
 """
 
 
@@ -37,12 +48,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"what will apply it: {', '.join(DEPLOYERS)}",
     )  # fmt: skip
     parser.add_argument(
-        "-o", "--output", metavar="DIR", default="./bundles", help="default: ./bundles"
-    )
+        "-o", "--output", metavar="DIR|FILE.tar.gz|oci://HOST/REPOSITORY:TAG", default="./bundles",
+        help="a folder, an archive, or a tag of a registry (default: ./bundles)",
+    )  # fmt: skip
     parser.add_argument(
         "--set", metavar="COMPONENT:PATH=VALUE", action="append", default=[], dest="sets",
         help="change a value; COMPONENT:enabled=false leaves a component out; can be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--set-json", metavar="COMPONENT:PATH=JSON", action="append", default=[],
+        help="the same with lists and maps; a map changes the keys that it names",
+    )  # fmt: skip
+    parser.add_argument(
+        "--set-file", metavar="COMPONENT:PATH=FILE", action="append", default=[],
+        dest="set_files", help="set a value to the text of a file",
+    )  # fmt: skip
+    parser.add_argument(
+        "--dynamic", metavar="COMPONENT:PATH", action="append", default=[],
+        help="leave a value to install time (not argocd); the README says where it is said then",
+    )  # fmt: skip
+    _add_scheduling_flags(parser)
     parser.add_argument(
         "--repo", metavar="URL", default="",
         help="the Git repository that will hold the bundle (argocd, argocd-helm, flux)",
@@ -51,22 +76,55 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--target-revision", metavar="REF", default="",
         help="its branch, tag or commit (default: main)",
     )  # fmt: skip
+    add_bool(parser, "--vendor-charts", help="put the archives of upstream charts into the bundle")
+    parser.add_argument(
+        "--charts-dir", metavar="DIR", default="",
+        help="where upstream charts lie, as archives or folders; nothing is fetched then",
+    )  # fmt: skip
+    add_bool(parser, "--plain-http", help="speak to registries (oci://) without TLS")
     add_bool(parser, "--overwrite", help="replace a bundle whose files were edited")
     add_config_flag(parser)
     add_catalog_flags(parser)
 
 
+def _add_scheduling_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "the whole cluster (lands at the paths that the registry lists for each component)"
+    )
+    for flag, metavar, what in (
+        ("--system-node-selector", "KEY=VALUE", "label of the nodes for operators and services"),
+        ("--system-node-toleration", "KEY=VALUE:EFFECT", "taint of these nodes"),
+        ("--accelerated-node-selector", "KEY=VALUE", "label of the nodes with GPUs"),
+        ("--accelerated-node-toleration", "KEY=VALUE:EFFECT", "taint of these nodes"),
+        ("--workload-selector", "KEY=VALUE", "label of the pods of workloads"),
+    ):
+        group.add_argument(
+            flag, metavar=metavar, action="append", default=[], help=f"{what}; can be repeated"
+        )
+    group.add_argument(
+        "--workload-gate", metavar="KEY=VALUE:EFFECT", default="",
+        help="taint that new GPU nodes join with, and that is taken away once they are set up",
+    )  # fmt: skip
+    group.add_argument("--nodes", metavar="N", default="", help="how many nodes; 0 is not stated")
+    group.add_argument(
+        "--storage-class", metavar="NAME", default="", help="StorageClass of persistent volumes"
+    )
+
+
 def run(args: argparse.Namespace) -> int:
-    from aicr.artifact.atomic import replace_directory
     from aicr.artifact.read import open_artifact
     from aicr.bundle.build import Request, build_bundle
+    from aicr.bundle.given import read_files
     from aicr.bundle.kept import check_kept, kept_values
-    from aicr.bundle.layout import SIGN
+    from aicr.bundle.scheduling import Scheduling
+    from aicr.bundle.target import check_target, write_bundle
     from aicr.recipe.document import recipe_from
 
     def on_warning(problem: Problem) -> None:
         warn(str(problem))
 
+    check_target(args.output)
+    charts = _charts(args)
     artifact = open_artifact(args.recipe, "--recipe")
     recipe = recipe_from(artifact.document, artifact.where, on_warning=on_warning)
     catalog = open_catalog_of(args)
@@ -77,8 +135,14 @@ def run(args: argparse.Namespace) -> int:
         Request(
             args.deployer,
             sets=args.sets,
+            set_json=args.set_json,
+            set_files=read_files(args.set_files),
+            dynamic=args.dynamic,
+            scheduling=Scheduling(**{name: getattr(args, name) for name in Scheduling.__slots__}),
             repo=args.repo,
             target_revision=args.target_revision,
+            charts=charts,
+            vendor_charts=args.vendor_charts,
         ),
         where=artifact.where,
         kept=kept,
@@ -88,9 +152,20 @@ def run(args: argparse.Namespace) -> int:
         (note if notice.severity == "info" else warn)(notice.message)
     for name in dropped:
         warn(f"the values in cluster-values.yaml of {name} are dropped: they have no place")
-    replace_directory(args.output, bundle.files, sign=SIGN, overwrite=args.overwrite)
-    print(_summary(bundle, args.output), end="")
+    place = write_bundle(
+        bundle.files, args.output, overwrite=args.overwrite, plain_http=args.plain_http
+    )
+    print(_summary(bundle, place), end="")
     return 0
+
+
+def _charts(args: argparse.Namespace) -> Charts | None:
+    """Where upstream charts are looked up; None where none is wanted."""
+    if not (args.vendor_charts or args.charts_dir):
+        return None
+    from aicr.charts.source import Charts
+
+    return Charts(args.charts_dir, plain_http=args.plain_http)
 
 
 def _summary(bundle: Bundle, output: str) -> str:
@@ -106,6 +181,11 @@ def _summary(bundle: Bundle, output: str) -> str:
         f"  {release.index:3}  {release.name} {release.version}".rstrip() + "\n"
         for release in bundle.plan.releases
     ]
+    if not os.path.isdir(output):
+        lines.append(
+            f"Next: unpack it and read {README_FILE}; it begins with {bundle.entrypoint}\n"
+        )
+        return "".join(lines)
     read = cell(os.path.join(output, README_FILE))
     lines.append(f"Next: read {read}; it begins with {cell(begin)}\n")
     return "".join(lines)

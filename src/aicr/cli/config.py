@@ -74,7 +74,7 @@ BUNDLE: Schema = {
         "repo": Key("text", "--repo"),
         "set": Key("list", "--set"),
         "dynamic": Key("list", "--dynamic"),
-        "vendorCharts": Key("boolean"),
+        "vendorCharts": Key("boolean", "--vendor-charts"),
         "appName": Key("text"),
     },
     "scheduling": {
@@ -85,7 +85,7 @@ BUNDLE: Schema = {
         "workloadSelector": Key("map", "--workload-selector"),
         "nodes": Key("integer", "--nodes"),
         "storageClass": Key("text", "--storage-class"),
-        "workloadGate": Key("text"),
+        "workloadGate": Key("text", "--workload-gate"),
         "sharedStorageClass": Key("text"),
     },
     "attestation": {
@@ -96,7 +96,7 @@ BUNDLE: Schema = {
         "rekorURL": Key("text"),
         "signingKey": Key("text"),
     },
-    "registry": {"insecureTLS": Key("boolean"), "plainHTTP": Key("boolean")},
+    "registry": {"insecureTLS": Key("boolean"), "plainHTTP": Key("boolean", "--plain-http")},
 }
 
 

@@ -219,14 +219,18 @@ def add_config_flag(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_criteria_flags(parser: argparse.ArgumentParser) -> None:
-    """The five dimensions."""
+def add_criteria_flags(
+    parser: argparse.ArgumentParser, *, platform: str | type[argparse.Action] = "store"
+) -> None:
+    """The five dimensions; ``platform`` is what happens at ``--platform``."""
     group = parser.add_argument_group("criteria (state at least one; any leaves it open)")
     group.add_argument("--service", metavar="NAME", help="Kubernetes service, such as eks or gke")
     group.add_argument("--accelerator", "--gpu", metavar="NAME", help="GPU, such as h100 or gb200")
     group.add_argument("--intent", metavar="NAME", help="training or inference")
     group.add_argument("--os", metavar="NAME", help="operating system of the GPU nodes")
-    group.add_argument("--platform", metavar="NAME", help="platform, such as kubeflow or dynamo")
+    group.add_argument(
+        "--platform", metavar="NAME", action=platform, help="platform, such as kubeflow or dynamo"
+    )
 
 
 def stated_criteria(args: argparse.Namespace) -> dict[str, str]:

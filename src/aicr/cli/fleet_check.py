@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     if args.parallel < 1 or args.timeout <= 0:
         raise invalid("--parallel and --timeout: expected more than 0")
     found = entries(args.locations, args.clusters)
-    gc.disable()  # documents are trees; looking for cycles in a thousand of them takes half the time
+    gc.disable()  # documents are trees: to look for cycles in a thousand takes half the time
     reading = Reading(
         open_catalog_of(args),
         cluster_of(args),

@@ -6,6 +6,7 @@ import sys
 
 from aicr.artifact.config_map import ClusterRef
 from aicr.artifact.read import Artifact, open_artifact
+from aicr.cli.in_processes import WORTH_IT, in_processes, processes
 from aicr.cli.output import warn
 from aicr.cli.side_by_side import side_by_side
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
@@ -17,7 +18,7 @@ from aicr.upgrade.sides import Side, choose_deployer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aicr.catalog.layers import Catalog
     from aicr.upgrade.check import AtRisk
@@ -173,7 +174,7 @@ def read_fleet(
     """A report, or an error, for each cluster, in the order given."""
     found: list[ClusterReport | None] = [None] * len(entries)
     show = sys.stderr.isatty()
-    results = side_by_side(entries, reading.read, at_once=at_once, seconds=seconds)
+    results = _results(entries, reading, at_once=at_once, seconds=seconds)
     for count, (index, read, error) in enumerate(results, 1):
         found[index] = _checked(entries[index], reading, read, error)
         if show:
@@ -182,6 +183,30 @@ def read_fleet(
     if show:
         sys.stderr.write("\r\x1b[K")
     return [one for one in found if one is not None]
+
+
+def _results(
+    entries: Sequence[Entry], reading: Reading, *, at_once: int, seconds: float
+) -> Iterator[tuple[int, _Read | None, AicrError | None]]:
+    """What was read of each entry: many files in processes, then the rest, which waits for
+    others more than it works, in threads."""
+    local = [i for i, entry in enumerate(entries) if _is_local(entry)]
+    many = min(processes(), at_once) if len(local) >= WORTH_IT else 1
+    if many < 2:
+        local = []
+    else:
+        files = [entries[i] for i in local]
+        for i, read, error in in_processes(files, reading.read, at_once=many, seconds=seconds):
+            yield local[i], read, error
+    done = set(local)
+    rest = [i for i in range(len(entries)) if i not in done]
+    others = [entries[i] for i in rest]
+    for i, read, error in side_by_side(others, reading.read, at_once=at_once, seconds=seconds):
+        yield rest[i], read, error
+
+
+def _is_local(entry: Entry) -> bool:
+    return entry.before != _CLUSTER and not entry.before.startswith("cm://")
 
 
 def _checked(

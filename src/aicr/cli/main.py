@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from aicr import __version__
 from aicr.cli.output import prepare, write
 from aicr.errors import EXIT_CODES, INTERNAL, AicrError
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ VERBS = {
     "fleet check": ("fleet_check", "is the move safe, for many clusters at once?"),
     "records graph": ("records_graph", "the recorded ways of a component"),
     "bundle": ("bundle", "write what the deployer applies"),
+    "verify": ("verify", "is a bundle what was written?"),
+    "mirror list": ("mirror_list", "the images and charts that a recipe needs"),
+    "serve": ("serve", "the REST API and its page"),
     "inventory": ("inventory", "what is installed in a cluster"),
     "drift": ("drift", "where a cluster differs from its recipe"),
     "snapshot": ("snapshot", "what the API tells of a cluster"),

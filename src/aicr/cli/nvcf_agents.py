@@ -26,7 +26,16 @@ if TYPE_CHECKING:
 ROLE = "docs/nvcf/roles/agents.yaml"
 
 
+_EPILOG = """\
+Examples:
+  aicr nvcf agents
+  aicr nvcf agents --save registrations.json
+  aicr nvcf agents --expect registrations.json
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_fleet_flags(parser)
     parser.add_argument(
         "--inventory", metavar="FILE|URL",
@@ -66,13 +75,17 @@ def run(args: argparse.Namespace) -> int:
         saved = read_path(args.expect, "--expect")
     opened, agents = read_agents(args, clusters, digests)
     if opened.wrong:
-        return answer(wrong_cluster_outcome("agents", opened), args.format)
+        return answer(wrong_cluster_outcome("agents", opened), args.format, fleet=args.fleet)
     notes = [f"{name}: not pinned, it is {uid}" for name, uid in opened.unpinned.items()]
     differences = registration_differences(saved, args.expect, agents) if args.expect else []
     if args.save:
         write(registrations_text(agents), args.save)
         note(f"{args.save}: the registrations of {len(agents)} clusters")
-    return answer(agents_outcome(agents, opened, differences=differences, notes=notes), args.format)
+    return answer(
+        agents_outcome(agents, opened, differences=differences, notes=notes),
+        args.format,
+        fleet=args.fleet,
+    )
 
 
 def digests_of(args: argparse.Namespace, fleet: Fleet) -> dict[str, str]:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from aicr.cli.output import write
-from aicr.nvcf.outcome import failure_code as failure_code
+from aicr.nvcf.outcome import plain_failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+failure_code = plain_failure_code
+
+
+_EPILOG = """\
+Examples:
+  aicr nvcf evidence verify nvcf-record/7c0b4d0e
+  aicr nvcf evidence show nvcf-record/7c0b4d0e
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     parser.add_argument(
         "action", choices=("verify", "show", "pack"), help="what to do with the record"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 
 from aicr.cli.output import write
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
     from aicr.nvcf.outcome import Outcome
     from aicr.nvcf.registry import Registry
 
+DEFAULT_FLEET = "fleet.yaml"
+_WITH_FLEET = frozenset(
+    ("status", "pull-check", "agents", "nats-roll", "preflight", "drain", "gate", "verify")
+)
+
 
 def add_fleet_flags(parser: argparse.ArgumentParser, *, choose: bool = True) -> None:
     """``--fleet``, and ``--cluster`` where a command can leave clusters out."""
     parser.add_argument(
-        "--fleet", default="fleet.yaml", metavar="FILE",
+        "--fleet", default=DEFAULT_FLEET, metavar="FILE",
         help="the fleet file (default: fleet.yaml; aicr nvcf init writes one)",
     )  # fmt: skip
     if choose:
@@ -99,10 +105,13 @@ def registry_of(args: argparse.Namespace) -> Registry:
     )
 
 
-def answer(outcome: Outcome, form: str) -> int:
-    """Print an answer; its exit code."""
+def answer(outcome: Outcome, form: str, *, fleet: str = DEFAULT_FLEET) -> int:
+    """Print an answer; its exit code. The command that comes next is for the same ``fleet``."""
     from aicr.nvcf.outcome import render
 
+    words = outcome.next_command.split(" ")
+    if fleet != DEFAULT_FLEET and words[2:3] and words[2] in _WITH_FLEET and "--fleet" not in words:
+        outcome.next_command = f"{outcome.next_command} --fleet {shlex.quote(fleet)}"
     write(render(outcome, form))
     return outcome.exit
 

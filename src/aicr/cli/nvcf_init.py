@@ -7,14 +7,24 @@ import os
 from aicr.cli.nvcf_flags import add_fleet_flags
 from aicr.cli.output import note, write
 from aicr.errors import invalid
-from aicr.nvcf.outcome import failure_code as failure_code
+from aicr.nvcf.outcome import plain_failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+failure_code = plain_failure_code
+
+
+_EPILOG = """\
+Examples:
+  aicr nvcf init
+  aicr nvcf init --fleet staging.yaml
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_fleet_flags(parser, choose=False)
 
 

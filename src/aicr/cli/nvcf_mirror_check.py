@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from aicr.nvcf.image_ref import ImageRef
 
 
+_EPILOG = """\
+Examples:
+  aicr nvcf mirror-check mirror.example.com/nvcf/nvcf-worker-task-oss:1.1.6 --fleet fleet.yaml
+  aicr nvcf mirror-check localhost:5000/team/init:1 --plain-http localhost:5000 --arch arm64
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     parser.add_argument("image", nargs="+", metavar="IMAGE", help="an image reference")
     add_inventory_flag(parser)
     parser.add_argument(

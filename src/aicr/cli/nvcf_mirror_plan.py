@@ -7,14 +7,24 @@ import sys
 from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_task_images import add_inventory_flag, add_render_flag
 from aicr.cli.output import note, write
-from aicr.nvcf.outcome import failure_code as failure_code
+from aicr.nvcf.outcome import plain_failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+failure_code = plain_failure_code
+
+
+_EPILOG = """\
+Examples:
+  aicr nvcf mirror-plan --render out --inventory inventory.json --fleet fleet.yaml
+  aicr nvcf mirror-plan --render out --inventory inventory.json --format skopeo | sh
+"""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_render_flag(parser)
     add_inventory_flag(parser, required=True)
     add_bool(parser, "--include-ess-agent", help="the third image too, of tasks with secrets")

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     import argparse
 
 
+_EPILOG = """\
+Examples:
+  aicr nvcf nats-roll
+  aicr nvcf nats-roll --inventory nvcf-compute-plane-stack-inventory.json --format json
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_fleet_flags(parser, choose=False)
     parser.add_argument(
         "--inventory", metavar="FILE|URL",
@@ -44,10 +52,10 @@ def run(args: argparse.Namespace) -> int:
 
     opened, agents = read_agents(args, fleet.compute, digests_of(args, fleet))
     if opened.wrong:
-        return answer(wrong_cluster_outcome("nats-roll", opened), args.format)
+        return answer(wrong_cluster_outcome("nats-roll", opened), args.format, fleet=args.fleet)
     doubts = [f"unpinned: {name} is {uid}" for name, uid in opened.unpinned.items()]
     seconds, which = opened.skew
     if seconds > clock.MOST_SKEW:
         doubts.append(f"the clocks of {which} are {seconds:.0f} s apart")
     gate = roll_gate(agents, None, fleet.retired, doubts)
-    return answer(gate_outcome(gate, agents, opened), args.format)
+    return answer(gate_outcome(gate, agents, opened), args.format, fleet=args.fleet)

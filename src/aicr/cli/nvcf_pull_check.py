@@ -13,6 +13,7 @@ from aicr.cli.nvcf_flags import (
     add_read_flags,
     add_registry_flags,
     answer,
+    end_by_sigterm,
     patience_of,
     registry_of,
     seconds,
@@ -20,7 +21,7 @@ from aicr.cli.nvcf_flags import (
 from aicr.cli.nvcf_task_images import add_inventory_flag, add_render_flag
 from aicr.cli.output import note, warn, write
 from aicr.errors import AicrError, invalid
-from aicr.nvcf.outcome import failure_code as failure_code
+from aicr.nvcf import outcome as outcomes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,24 @@ if TYPE_CHECKING:
 ROLE = "docs/nvcf/roles/pull-check.yaml"
 
 
+def failure_code(arguments: list[str], code: int) -> int:
+    """Without outcomes where the command only cleans up."""
+    if any(word.startswith("--clean-up") for word in arguments):
+        return outcomes.plain_failure_code(arguments, code)
+    return outcomes.failure_code(arguments, code)
+
+
+_EPILOG = """\
+Examples:
+  aicr nvcf pull-check --render out --inventory inventory.json
+  aicr nvcf pull-check --render out --sample --cluster gpu-east-1
+  aicr nvcf pull-check --render out --only-failed 20261130-194303-da0261
+  aicr nvcf pull-check --clean-up
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     parser.add_argument("image", nargs="*", metavar="IMAGE", help="instead of --render")
     add_render_flag(parser, required=False)
     add_inventory_flag(parser)
@@ -85,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.fleet_file import read_fleet
     from aicr.nvcf.plan import pull_plan
 
+    end_by_sigterm()
     fleet = read_fleet(args.fleet)
     clusters = fleet.chosen(args.cluster)
     if args.clean_up:
@@ -95,15 +114,30 @@ def run(args: argparse.Namespace) -> int:
         raise invalid("expected either --render DIR or images")
     images = _images(args)
     if isinstance(images, str):
-        return answer(_early("no-images", images, "correct the render, and repeat"), args.format)
+        return answer(
+            _early("no-images", images, "correct the render, and repeat"),
+            args.format,
+            fleet=args.fleet,
+        )
     if args.plan:
         write(pull_plan(clusters, [image.text for image in images], args))
         return 0
-    comparisons = _compared(args, images)
+    try:
+        comparisons = _compared(args, images)
+    except AicrError as error:
+        if not 4 <= error.exit_code <= 7:
+            raise
+        return answer(
+            _early("unknown", error.message, "make it readable, and repeat"),
+            args.format,
+            fleet=args.fleet,
+        )
     bad = [one.why for one in comparisons if not one.agrees]
     if bad:
         action = "render the target release, or pass the inventory of that release"
-        return answer(_early("inventory-differs", "; ".join(bad), action), args.format)
+        return answer(
+            _early("inventory-differs", "; ".join(bad), action), args.format, fleet=args.fleet
+        )
     return _check(args, fleet, clusters, images, comparisons)
 
 
@@ -128,7 +162,7 @@ def _check(
     opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
     stopped = identity_outcome(opened)
     if stopped is not None:
-        return answer(stopped, args.format)
+        return answer(stopped, args.format, fleet=args.fleet)
     done = set()
     if args.only_failed:
         with _record_of(args, fleet, args.only_failed, new=False) as before:
@@ -136,7 +170,7 @@ def _check(
     answers, doubts = _from_registry(args, images, comparisons)
     if doubts and args.registry == "required":
         action = "make the registry readable from here, or pass --registry off"
-        return answer(_early("unknown", "; ".join(doubts), action), args.format)
+        return answer(_early("unknown", "; ".join(doubts), action), args.format, fleet=args.fleet)
     run_id = _new_run()
     with _record_of(args, fleet, run_id, new=True) as record:
         for said in record.notes:
@@ -172,7 +206,7 @@ def _check(
             ],
         )
         write_result(record, running, outcome, done)
-    printed = answer(outcome, args.format)
+    printed = answer(outcome, args.format, fleet=args.fleet)
     return code or printed
 
 
@@ -273,7 +307,7 @@ def _clean_up(args: argparse.Namespace, clusters: Sequence[ComputeCluster]) -> i
         return 0
     opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
     if opened.wrong:
-        return answer(_wrong(opened), args.format)
+        return answer(_wrong(opened), args.format, fleet=args.fleet)
     found = []
     first: AicrError | None = next(iter(opened.failed.values()), None)
     for cluster in clusters:
@@ -307,6 +341,8 @@ def _early(word: str, why: str, action: str) -> Outcome:
         answer=word,
         go=False,
         next_action=action,
+        do_not=["Do not go on with the upgrade."],
+        next_command="aicr nvcf pull-check --help",
         notes=[why, "nothing was created"],
         facts=[Fact(word, why, "render, inventory or registry")],
     )

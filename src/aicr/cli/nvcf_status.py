@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 ROLE = "docs/nvcf/roles/status.yaml"
 
 
+_EPILOG = """\
+Examples:
+  aicr nvcf status
+  aicr nvcf status --fleet staging.yaml --pin
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_fleet_flags(parser, choose=False)
     add_bool(parser, "--pin", help="write the UIDs that were found into entries that state none")
     add_bool(parser, "--plan", help="print what would be read, and read nothing")
@@ -53,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             fleet = _pin(args.fleet, fleet, opened)
         with ThreadPoolExecutor(32) as pool:
             seen = list(pool.map(look, opened.found.values()))
-    return answer(status_outcome(fleet, opened, seen), args.format)
+    return answer(status_outcome(fleet, opened, seen), args.format, fleet=args.fleet)
 
 
 def entries_of(fleet: Fleet) -> list[Entry]:

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 AGREES, DIFFERS, UNRESOLVED = "agrees", "inventory-differs", "unresolved"
 
 
+_EPILOG = """\
+Examples:
+  aicr nvcf task-images --render out
+  aicr nvcf task-images --render out --inventory nvcf-self-managed-stack-inventory.json
+  aicr nvcf task-images --render out --function-images
+"""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
     add_render_flag(parser)
     add_inventory_flag(parser)
     add_bool(parser, "--include-ess-agent", help="the third image too, of tasks with secrets")
@@ -111,7 +120,7 @@ def _outcome(
         next_action=actions[word],
         next_command="aicr nvcf mirror-check " + " ".join(i.text for i in named.values())
         if word == AGREES
-        else "",
+        else f"aicr nvcf task-images --render {args.render}",
         do_not=["Do not take an image or an inventory for the stack's package."],
         tables=[Table("", ["image", "reference"], [[k, i.text] for k, i in named.items()])],
         notes=reasons,

@@ -15,8 +15,9 @@ FORMATS = ("text", "dot", "mermaid", "json")
 _EPILOG = """\
 Examples:
   aicr records graph gpu-operator
-  aicr records graph gpu-operator --format mermaid >> page.md
-  aicr records graph gpu-operator --format dot | dot -Tsvg > gpu-operator.svg
+  aicr records graph gpu-operator --format mermaid -o gpu-operator.mmd
+  aicr records graph gpu-operator --format dot -o gpu-operator.dot
+      for Graphviz: dot -Tsvg gpu-operator.dot
 
 Versions are those that a release pinned or a record names; an edge is a jump that can be made in
 one go, with its verdict; a hole is a jump to the next version that no record lets through.

@@ -49,9 +49,11 @@ class Resolution:
         self.artifact = artifact
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(
+    parser: argparse.ArgumentParser, *, platform: str | type[argparse.Action] = "store"
+) -> None:
     """Declare the resolution flags."""
-    add_criteria_flags(parser)
+    add_criteria_flags(parser, platform=platform)
     parser.add_argument(
         "--nodes", type=int, default=0, metavar="N", help="how many GPU nodes (advisory)"
     )

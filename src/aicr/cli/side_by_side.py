@@ -6,7 +6,7 @@ import threading
 import time
 from collections import deque
 
-from aicr.errors import TIMEOUT, AicrError
+from aicr.errors import INTERNAL, INVALID_REQUEST, TIMEOUT, AicrError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,16 +84,14 @@ def side_by_side(
             yield task.index, None, AicrError(TIMEOUT, f"not read within {seconds:g} seconds")
         for task in ready:
             left -= 1
-            yield task.index, task.result, _as_error(task.error)  # type: ignore[misc]
+            error = as_error(task.error) if task.error is not None else None
+            yield task.index, task.result, error  # type: ignore[misc]
 
 
-def _as_error(error: BaseException | None) -> AicrError | None:
-    if error is None or isinstance(error, AicrError):
+def as_error(error: BaseException) -> AicrError:
+    """What went wrong with one item, as the project says it."""
+    if isinstance(error, AicrError):
         return error
-    from aicr.errors import INTERNAL
-
     if isinstance(error, OSError):
-        from aicr.errors import INVALID_REQUEST
-
         return AicrError(INVALID_REQUEST, f"cannot be read: {error.strerror or error}")
     return AicrError(INTERNAL, f"a fault of aicr itself: {type(error).__name__}: {error}")

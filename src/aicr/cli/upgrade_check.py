@@ -7,6 +7,7 @@ from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
 from aicr.errors import not_found
+from aicr.upgrade.formats import REPORT_FORMATS, document_text, report_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from aicr.upgrade.rows import Row
 
 _ENDINGS = {"table": "txt", "markdown": "md", "junit": "xml"}
-FORMATS = ("table", "json", "yaml", "markdown", "html", "junit")
 
 _EPILOG = """\
 Examples:
@@ -85,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_exclude_flag(parser)
     add_bool(parser, "--allow-empty", help="with --from cluster: a bare cluster is no fault")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("--format", choices=REPORT_FORMATS, default="table", help="default: table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, or to cm://")
     add_bool(
         parser,
@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         write(_why(report, args), args.output)
     else:
         name = f"report.{_ENDINGS.get(args.format, args.format)}"
-        write(_rendered(report, args.format), args.output, name=name, cluster=cluster_of(args))
+        write(report_text(report, args.format), args.output, name=name, cluster=cluster_of(args))
     failing = report.failing or (report.source is not None and report.source.failures)
     return 2 if failing and args.fail_on_error else 0
 
@@ -177,34 +177,6 @@ def _look(
     return look
 
 
-def _rendered(report: Report, form: str) -> str:
-    if form == "table":
-        from aicr.upgrade.table import table_text
-
-        return table_text(report)
-    if form == "markdown":
-        from aicr.upgrade.markdown import markdown_text
-
-        return markdown_text(report)
-    if form == "html":
-        from aicr.upgrade.check_html import report_html
-
-        return report_html(report)
-    if form == "junit":
-        from aicr.upgrade.junit import report_junit
-
-        return report_junit(report)
-    from aicr.upgrade.report import report_values
-
-    return _document(report_values(report), form)
-
-
-def _document(values: dict[str, object], form: str) -> str:
-    from aicr.documents.emit import json_text, yaml_text
-
-    return json_text(values) if form == "json" else yaml_text(values)
-
-
 def _why(report: Report, args: argparse.Namespace) -> str:
     from aicr.upgrade.why import why, why_text, why_values
 
@@ -212,7 +184,7 @@ def _why(report: Report, args: argparse.Namespace) -> str:
         if row.component == args.why:
             found = why(row, report.records.get(row.component))
             if args.format in ("json", "yaml"):
-                return _document(why_values(found), args.format)
+                return document_text(why_values(found), args.format)
             return why_text(found)
     changed = ", ".join(row.component for row in report.rows) or "none"
     raise not_found(

@@ -6,6 +6,8 @@ from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
 from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
+from aicr.errors import AicrError
+from aicr.upgrade.formats import PLAN_FORMATS, plan_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from aicr.upgrade.sides import Side
     from aicr.upgrade.stage_recipes import StageRecipe
 
-FORMATS = ("table", "json", "yaml", "markdown", "html")
 _MODES = ("hops", "releases")
 
 _EPILOG = """\
@@ -84,7 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="plan between artifacts for different clusters, with a warning",
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="table", help="of what is printed; default: table"
+        "--format", choices=PLAN_FORMATS, default="table", help="of what is printed; default: table"
     )
     parser.add_argument(
         "-o",
@@ -169,12 +170,11 @@ def _checked(args: argparse.Namespace, catalog: Catalog) -> tuple[Side | None, S
 def _with_folder(
     args: argparse.Namespace, catalog: Catalog, old: Side, new: Side, report: Report
 ) -> int:
-    from aicr.catalog.open import open_catalog
     from aicr.cli.plan_folder import Places, commands_of, write_folder
     from aicr.upgrade.plan import make_plan
     from aicr.upgrade.stage_recipes import as_deployed, stage_recipes
 
-    from_catalog = open_catalog(args.from_catalog) if args.from_catalog is not None else None
+    from_catalog = _open_old(args.from_catalog) if args.from_catalog is not None else None
     deployed = as_deployed(old, catalog, from_catalog)
     plan = make_plan(
         report, old, new, catalog, mode=args.stages, unplanned=args.include_unplanned,
@@ -194,11 +194,22 @@ def _with_folder(
         from_catalog=args.from_catalog or "",
     )
     commands = commands_of(plan, recipes, places)
-    pages = {form: _rendered(plan, form, recipes, commands, notes) for form in ("markdown", "json")}
+    pages = {form: plan_text(plan, form, recipes, commands, notes) for form in ("markdown", "json")}
     if args.format == "html":
-        pages["html"] = _rendered(plan, "html", recipes, commands, notes)
+        pages["html"] = plan_text(plan, "html", recipes, commands, notes)
     write_folder(args.output, pages, recipes, overwrite=args.overwrite)
     return _say(args, plan, recipes, commands, notes)
+
+
+def _open_old(folder: str) -> Catalog:
+    from aicr.catalog.open import open_catalog
+
+    try:
+        return open_catalog(catalog=folder)
+    except AicrError as error:
+        if error.message.startswith("--catalog"):
+            error.message = f"--from-{error.message[2:]}"
+        raise
 
 
 def _catalog_flags(args: argparse.Namespace) -> list[str]:
@@ -217,33 +228,7 @@ def _say(
     commands: Mapping[int, Commands],
     notes: Sequence[str],
 ) -> int:
-    write(_rendered(plan, args.format, recipes, commands, notes))
+    write(plan_text(plan, args.format, recipes, commands, notes))
     source = plan.report.source
     failing = plan.needs_attention or (source is not None and source.failures)
     return 2 if failing and args.fail_on_error else 0
-
-
-def _rendered(
-    plan: Plan,
-    form: str,
-    recipes: Sequence[StageRecipe],
-    commands: Mapping[int, Commands],
-    notes: Sequence[str],
-) -> str:
-    if form == "table":
-        from aicr.upgrade.plan_table import plan_table
-
-        return plan_table(plan, notes)
-    if form == "markdown":
-        from aicr.upgrade.plan_page import plan_page
-
-        return plan_page(plan, commands, notes)
-    if form == "html":
-        from aicr.upgrade.plan_html import plan_html
-
-        return plan_html(plan, commands, notes)
-    from aicr.documents.emit import json_text, yaml_text
-    from aicr.upgrade.plan_report import plan_values
-
-    values = plan_values(plan, {one.n: one.file for one in recipes})
-    return json_text(values) if form == "json" else yaml_text(values)

@@ -10,10 +10,10 @@ from __future__ import annotations
 import random
 import time
 
-from aicr import __version__
 from aicr.cluster.credentials import MISSING, Access, find_place
 from aicr.cluster.failures import Permission, broken, failure, too_slow
 from aicr.errors import UNAVAILABLE, AicrError, invalid
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

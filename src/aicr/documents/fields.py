@@ -76,7 +76,9 @@ class Fields:
         """Whether the key is there with something after it."""
         self._asked.add(key)
         node = self.node.get(key)
-        return node is not None and not (isinstance(node, Scalar) and native(node.text) is None)
+        if node is None:
+            return False
+        return type(node) is not Scalar or native(node.text) is not None
 
     def line(self, key: str = "") -> int:
         """The line of ``key``, or of the map itself."""
@@ -88,9 +90,13 @@ class Fields:
 
     def text(self, key: str) -> str:
         """The text as written; "" where the key is absent or null."""
-        if not self.has(key):
+        node = self.node.get(key)
+        if type(node) is str:  # as it is nearly always
+            self._asked.add(key)
+            return node
+        if node is None or not self.has(key):
+            self._asked.add(key)
             return ""
-        node = self.node[key]
         if isinstance(node, str):
             return node
         if isinstance(node, Scalar):
@@ -129,6 +135,9 @@ class Fields:
 
     def texts(self, key: str) -> list[str]:
         """A list of text; [] where the key is absent."""
+        if key not in self.node:
+            self._asked.add(key)
+            return []
         found: list[str] = []
         for index, node in enumerate(self.sequence(key)):
             if isinstance(node, str):
@@ -160,6 +169,9 @@ class Fields:
 
     def items(self, key: str) -> Iterator[Fields]:
         """The maps of the list below ``key``, one at a time; none where it is absent."""
+        if key not in self.node:
+            self._asked.add(key)
+            return
         sequence = self.sequence(key)
         for index, node in enumerate(sequence):
             at = f"{self._path(key)}[{index}]"

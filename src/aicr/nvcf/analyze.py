@@ -198,7 +198,7 @@ def _guessed(labels: dict[str, list[Request]], found: Captured) -> Clusters:
         ids = {
             parts[3] if parts[0] == "Create" else parts[2]
             for one in requests
-            if len(parts := one.sequence[0].split(".")) > 2
+            if len(parts := one.subject.split(".")) > 2
         }
         for cluster_id in ids:
             if names.setdefault(cluster_id, label) != label:

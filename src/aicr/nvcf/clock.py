@@ -9,16 +9,6 @@ from aicr.errors import UNAVAILABLE, AicrError
 MOST_SKEW = 5.0
 
 
-def from_http(text: str, whose: str) -> float:
-    """Seconds since the epoch of an HTTP ``Date`` header. Raises UNAVAILABLE."""
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return parsedate_to_datetime(text).timestamp()
-    except (TypeError, ValueError):
-        raise _unreadable(text, whose) from None
-
-
 def from_rfc3339(text: str, whose: str) -> float:
     """Seconds since the epoch of a Kubernetes or NATS time. Raises UNAVAILABLE."""
     try:

@@ -277,7 +277,7 @@ def open_record(path: str, control_plane: str) -> Record:
 
 def head_of(control_plane: str) -> dict[str, object]:
     """What the first line of a manifest says."""
-    from aicr import __version__
+    from aicr.version import __version__
 
     return {
         "time": clock.shown(time.time()),

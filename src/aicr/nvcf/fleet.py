@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-DEFAULT_PATH = "fleet.yaml"
 DEFAULT_NATS_CONTEXT = "default"
 
 

@@ -7,13 +7,16 @@ not the one of its entry stops everything.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
+from threading import Thread
 
 from aicr.cluster import wire
 from aicr.cluster.connection import JSON, Answer, Connection, Patience
 from aicr.cluster.failures import ApiError, Permission
 from aicr.cluster.reading import List, object_path, read_list
-from aicr.errors import CONFLICT, UNAVAILABLE, AicrError
+from aicr.errors import CONFLICT, INTERNAL, TIMEOUT, UNAVAILABLE, AicrError
 from aicr.nvcf import allow, clock
 
 TYPE_CHECKING = False
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 BACKEND_GROUP = "nvcf.nvidia.io"
 BACKENDS = "nvcfbackends"
+PLUGIN_SECONDS = 60.0
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _REVIEW = Permission("create", "selfsubjectaccessreviews", group="authorization.k8s.io")
 METADATA = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -160,13 +164,23 @@ def open_fleet(
     entries: Sequence[Entry], *, role: str = "", patience: Patience | None = None
 ) -> Opened:
     """Open every entry. Nothing but identities was read when this returns."""
-    from concurrent.futures import ThreadPoolExecutor
-
     opened = Opened()
-    if not entries:
-        return opened
-    with ThreadPoolExecutor(min(len(entries), 32)) as pool:
-        results = list(pool.map(lambda entry: _open(entry, role, patience), entries))
+    _no_terminal()
+    bounds = patience or Patience()
+    limit = bounds.connect + bounds.request * bounds.tries + PLUGIN_SECONDS
+    results: list[Kube | AicrError] = [_too_late(entry, limit) for entry in entries]
+
+    def work(index: int) -> None:
+        results[index] = _open(entries[index], role, patience)
+
+    # Nothing bounds a credential plugin but that its thread is not waited for.
+    threads = [Thread(target=work, args=(index,), daemon=True) for index in range(len(entries))]
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + limit
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    results = list(results)
     for entry, result in zip(entries, results, strict=True):
         if isinstance(result, WrongCluster):
             opened.wrong.append(result.message)
@@ -180,6 +194,20 @@ def open_fleet(
     return opened
 
 
+def _no_terminal() -> None:
+    """A credential plugin that wants to ask somebody fails, instead of waiting for ever."""
+    if getattr(sys.stdin, "name", "") != os.devnull:
+        sys.stdin = open(os.devnull)  # noqa: SIM115
+
+
+def _too_late(entry: Entry, limit: float) -> AicrError:
+    return AicrError(
+        TIMEOUT,
+        f"{entry.name} (context {entry.context}) could not be opened within {limit:g} s",
+        hint="log in as you would for kubectl, then repeat",
+    )
+
+
 def _open(entry: Entry, role: str, patience: Patience | None) -> Kube | AicrError:
     try:
         kube = Kube(
@@ -189,6 +217,8 @@ def _open(entry: Entry, role: str, patience: Patience | None) -> Kube | AicrErro
         _identify(kube)
     except AicrError as error:
         return error
+    except Exception as error:  # a fault here would be lost with its thread
+        return AicrError(INTERNAL, f"{entry.name}: a fault of aicr itself: {error!r}")
     return kube
 
 

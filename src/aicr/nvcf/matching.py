@@ -28,6 +28,7 @@ OTHER_CAUSES = (
     "this is the signature of a reused message id; it can also be a maintenance cordon, too little "
     "capacity, a task that holds its message by design, or a consumer that nobody serves"
 )
+_COLLIDES = (COLLIDING,)
 _KEYS = ("deployment", "function", "version", "task")
 
 
@@ -49,7 +50,7 @@ class Finding:
     """A message and what became of it: ``outcome``, ``why`` in words, the ``request`` that was
     found, ``flags``, and the ``account``'s answer where one was asked."""
 
-    __slots__ = ("account", "flags", "message", "outcome", "request", "why")
+    __slots__ = ("_why", "account", "flags", "message", "outcome", "request")
 
     def __init__(
         self,
@@ -63,10 +64,18 @@ class Finding:
     ) -> None:
         self.message = message
         self.outcome = outcome
-        self.why = why
+        self._why = why
         self.request = request
         self.flags = flags
         self.account = account
+
+    @property
+    def why(self) -> str:
+        one = self.request
+        if self._why or one is None:
+            return self._why
+        ended = "being deleted" if self.outcome == TERMINAL else "new"
+        return f"{one.cluster}/{one.namespace}/{one.name} is {one.status or ended}"
 
 
 def match(
@@ -97,7 +106,7 @@ def match(
         ]
         twice = seen[message.request_id] > 1
         outcome, why, request = _outcome(message, candidates, clusters, account, twice=twice)
-        flags = [COLLIDING] if _collides(message, labels) else []
+        flags = _COLLIDES if _collides(message, labels) else ()
         found.append(Finding(message, outcome, why, request=request, flags=flags, account=account))
     return found
 
@@ -128,12 +137,11 @@ def _outcome(
         ends = message.kind == "termination"
         return UNVERIFIED if ends else CONFLICTING, conflict, first
     if first is not None:
-        where = f"{first.cluster}/{first.namespace}/{first.name}"
         if first.state == "live":
-            return IN_PROGRESS, f"{where} is {first.status or 'new'}", first
+            return IN_PROGRESS, "", first
         if first.state == "terminal":
-            return TERMINAL, f"{where} is {first.status or 'being deleted'}", first
-        return UNVERIFIED, f"{where} has a status that is not known", first
+            return TERMINAL, "", first
+        return UNVERIFIED, f"request {first.name} has a status that is not known", first
     if clusters.unread:
         other = next(iter(clusters.unread))
         return UNVERIFIED, f"no request matches, and cluster {other} could not be read", None

@@ -149,8 +149,8 @@ def _take(known: Retained, found: _Body, *, named: bool) -> str:
     known.action = sys.intern(found.action or "")
     known.nca_id = sys.intern(found.ncaId)
     known.request_id = ids["requestId"].lower()
-    known.deployment = sys.intern(ids["deploymentId"].lower())
-    known.function = sys.intern(ids["functionId"].lower())
-    known.version = sys.intern(ids["functionVersionId"].lower())
+    known.deployment = ids["deploymentId"].lower()
+    known.function = ids["functionId"].lower()
+    known.version = ids["functionVersionId"].lower()
     known.task = ids["taskId"].lower()
     return ""

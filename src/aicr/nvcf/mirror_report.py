@@ -25,9 +25,8 @@ def mirror_outcome(
         next_action=NEXT[answer],
         do=[f"{one}: {NEXT[one]}" for one in bad] or [NEXT[PRESENT]],
         do_not=["Do not take this for the nodes' view: a node may pull through another mirror."],
-        next_command="aicr nvcf pull-check " + " ".join(one.image.text for one in answers)
-        if answer == PRESENT
-        else "",
+        next_command=f"aicr nvcf {'pull' if answer == PRESENT else 'mirror'}-check "
+        + " ".join(one.image.text for one in answers),
         tables=[
             Table(
                 "",

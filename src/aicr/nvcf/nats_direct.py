@@ -16,6 +16,7 @@ from aicr.nvcf.nats_access import Retained, short_list
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from concurrent.futures import Future
     from typing import Any, TypeVar
 
     from aicr.nvcf.fleet import Nats
@@ -131,8 +132,10 @@ class DirectAccess:
 
     def many_consumer_names(self, streams: Iterable[str]) -> dict[str, set[str]]:
         wanted = sorted(streams)
+        if not wanted:
+            return {}
         asked = [(f"CONSUMER.NAMES.{name}", {"offset": 0}) for name in wanted]
-        bodies = self._wait(self._many(asked), self._seconds + len(asked) * 0.05)
+        bodies = self._wait(self._many(asked), self._seconds + 1 + len(asked) * 0.05)
         found = {}
         for name, body in zip(wanted, bodies, strict=True):
             what = f"the consumers of {name}"
@@ -164,8 +167,16 @@ class DirectAccess:
         del gone
         usual = 2 * info.state.bytes // max(1, info.state.messages) + 1
         window = max(1, min(WINDOW, MOST_BYTES // 2 // usual))
-        for at in range(0, len(wanted), window):
-            self._window(stream, wanted[at : at + window], take, done)
+        pieces = [wanted[at : at + window] for at in range(0, len(wanted), window)]
+        following = self._start(stream, pieces[0]) if pieces else None
+        for number, piece in enumerate(pieces):
+            current = following
+            # The server answers the next window while this one is taken.
+            more = pieces[number + 1 : number + 2]
+            following = self._start(stream, more[0]) if more else None
+            assert current is not None
+            bodies = self._result(current, self._seconds + 1 + len(piece) * 0.1)
+            self._take(stream, piece, bodies, take, done)
         return done
 
     def call(self, what: str) -> str:
@@ -178,15 +189,20 @@ class DirectAccess:
             pass  # it is gone already
         self._stop()
 
-    def _window(
+    def _start(self, stream: str, wanted: Sequence[int]) -> Future[list[bytes | None]]:
+        import asyncio
+
+        asked = [(f"STREAM.MSG.GET.{stream}", {"seq": one}) for one in wanted]
+        return asyncio.run_coroutine_threadsafe(self._many(asked), self._loop)
+
+    def _take(
         self,
         stream: str,
         wanted: Sequence[int],
+        bodies: Sequence[bytes | None],
         take: Callable[[int, bytes], None],
         done: Retained,
     ) -> None:
-        asked = [(f"STREAM.MSG.GET.{stream}", {"seq": one}) for one in wanted]
-        bodies = self._wait(self._many(asked), self._seconds + len(asked) * 0.1)
         for sequence, body in zip(wanted, bodies, strict=True):
             done.tried += 1
             what = f"message {sequence} of {stream}"
@@ -289,9 +305,12 @@ class DirectAccess:
 
     def _wait(self, work: Coroutine[Any, Any, T], seconds: float) -> T:
         import asyncio
+
+        return self._result(asyncio.run_coroutine_threadsafe(work, self._loop), seconds)
+
+    def _result(self, future: Future[T], seconds: float) -> T:
         import concurrent.futures
 
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result(seconds)
         except (TimeoutError, concurrent.futures.TimeoutError):

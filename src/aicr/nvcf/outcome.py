@@ -105,7 +105,13 @@ class Outcome:
 
 
 def failure_code(arguments: list[str], code: int) -> int:
-    """The exit code of an error under ``aicr nvcf``, where 2 is taken and 3 is never used."""
+    """The exit code of an error under ``aicr nvcf``, of a command with a table of outcomes: 1 for a
+    bad invocation, and a no-go for whatever could not be read."""
+    return NO_GO if 4 <= code <= 7 else plain_failure_code(arguments, code)
+
+
+def plain_failure_code(arguments: list[str], code: int) -> int:
+    """The same of a command without outcomes: 2 is taken, and 3 is never used."""
     return BAD_INVOCATION if code in (2, 3) else code
 
 

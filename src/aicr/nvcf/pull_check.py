@@ -51,6 +51,7 @@ PROVES = (
     "a pull proves neither that the stack's packages are available nor that a task can run: both "
     "are checks of their own"
 )
+_PINNING = "Do not pin the UID of a cluster that you did not mean."
 _DO_NOT = ("Do not take a pull for a proof of package availability or of task execution.",)
 
 
@@ -82,6 +83,7 @@ def identity_outcome(opened: Opened, *, pinned: bool = True) -> Outcome | None:
             because="wrong-cluster",
             go=False,
             next_action="correct the kubeconfig, the context or the entry of the fleet file",
+            do_not=[_PINNING],
             notes=[*opened.wrong, "nothing else was read, and nothing was created"],
             next_command="aicr nvcf status",
             facts=[Fact("identity", said, "kube-system UID") for said in opened.wrong],
@@ -94,6 +96,7 @@ def identity_outcome(opened: Opened, *, pinned: bool = True) -> Outcome | None:
             because="unpinned",
             go=False,
             next_action="see that these are the clusters that are meant, and pin them",
+            do_not=[_PINNING],
             tables=[Table("Found behind entries without a clusterUid", ["cluster", "UID"], rows)],
             next_command="aicr nvcf status --pin",
             facts=[
@@ -115,11 +118,7 @@ def pull_outcome(
     notes: Sequence[str] = (),
 ) -> Outcome:
     """The answer to all that was asked, and to what could not be asked."""
-    said = [answered.reading.outcome for answered in run.answers]
-    said += ["unknown" for gap in run.gaps if gap.outcome == "unknown"]
-    said += ["unknown" for _ in opened.failed]
-    missing = len(run.units) - len(run.answers)
-    said += ["unknown"] * missing
+    said = _outcomes(run, opened)
     if not said and done:
         said = ["pulled"]
     answer = min(said, key=ORDER.index, default="unknown")
@@ -130,17 +129,6 @@ def pull_outcome(
         listed.append("--sample: one Ready node of each pool and architecture was asked, not all")
     if done:
         listed.append(f"{len(done)} questions were answered well by an earlier run, and not asked")
-    listed += [
-        f"{a.unit.node}, {a.unit.image.text}: {n}" for a in run.answers for n in a.reading.notes
-    ]
-    listed += run.problems
-    for left in run.left:
-        why = "kept" if left.kept else "still there"
-        listed.append(
-            f"{why}: pod {left.namespace}/{left.name} on {left.cluster}; remove it with "
-            f"aicr nvcf pull-check --clean-up --run {run.id}"
-        )
-    listed.append(PROVES)
     return Outcome(
         command=COMMAND,
         answer=answer,
@@ -152,32 +140,9 @@ def pull_outcome(
         do=[f"{one}: {NEXT[one]}" for one in bad] or [NEXT[answer]],
         do_not=_DO_NOT,
         next_command=f"{again} --only-failed {run.id}" if bad else "aicr nvcf agents",
-        tables=[
-            Table("", ["cluster", "pool", "node", "arch", "image", "outcome", "why"], _rows(run)),
-            Table(
-                "Not asked",
-                ["cluster", "pool", "node", "arch", "outcome", "why"],
-                [
-                    *(
-                        [g.cluster, g.pool, g.node, g.architecture, g.outcome, g.why]
-                        for g in run.gaps
-                    ),
-                    *(
-                        [name, "", "", "", "unknown", error.message]
-                        for name, error in opened.failed.items()
-                    ),
-                ],
-            ),
-        ],
-        notes=listed,
-        facts=[
-            *(Fact("unit", _unit(one), _source(opened, one)) for one in run.answers),
-            *(Fact("not-asked", _gap(gap), "nodes of the cluster") for gap in run.gaps),
-            *(
-                Fact("unreachable", {"cluster": name, "why": error.message}, "connection")
-                for name, error in opened.failed.items()
-            ),
-        ],
+        tables=_tables(run, opened),
+        notes=[*listed, *_run_notes(run), PROVES],
+        facts=_facts(run, opened),
         extra={
             "run": run.id,
             "sample": sample,
@@ -192,6 +157,52 @@ def pull_outcome(
             ],
         },
     )
+
+
+def _outcomes(run: PullRun, opened: Opened) -> list[str]:
+    """An outcome for everything that was to be asked, answered or not."""
+    said = [answered.reading.outcome for answered in run.answers]
+    said += ["unknown"] * (len(run.units) - len(run.answers))
+    said += ["unknown" for gap in run.gaps if gap.outcome == "unknown"]
+    return said + ["unknown" for _ in opened.failed]
+
+
+def _run_notes(run: PullRun) -> list[str]:
+    found = [
+        f"{one.unit.node}, {one.unit.image.text}: {note}"
+        for one in run.answers
+        for note in one.reading.notes
+    ]
+    found += run.problems
+    return found + [
+        f"{'kept' if left.kept else 'still there'}: pod {left.namespace}/{left.name} on "
+        f"{left.cluster}; remove it with aicr nvcf pull-check --clean-up --run {run.id}"
+        for left in run.left
+    ]
+
+
+def _tables(run: PullRun, opened: Opened) -> list[Table]:
+    open_rows = [
+        [gap.cluster, gap.pool, gap.node, gap.architecture, gap.outcome, gap.why]
+        for gap in run.gaps
+    ]
+    open_rows += [
+        [name, "", "", "", "unknown", error.message] for name, error in opened.failed.items()
+    ]
+    head = ["cluster", "pool", "node", "arch"]
+    return [
+        Table("", [*head, "image", "outcome", "why"], _rows(run)),
+        Table("Not asked", [*head, "outcome", "why"], open_rows),
+    ]
+
+
+def _facts(run: PullRun, opened: Opened) -> list[Fact]:
+    found = [Fact("unit", _unit(one), _source(opened, one)) for one in run.answers]
+    found += [Fact("not-asked", _gap(gap), "nodes of the cluster") for gap in run.gaps]
+    return found + [
+        Fact("unreachable", {"cluster": name, "why": error.message}, "connection")
+        for name, error in opened.failed.items()
+    ]
 
 
 def write_result(record: Record, run: PullRun, outcome: Outcome, done: Collection[Key]) -> None:

@@ -84,6 +84,7 @@ class Prober:
         self.live: dict[str, tuple[Kube, str, str]] = {}
         self.kept: dict[str, list[str]] = {}
         self.problems: list[str] = []
+        self._busy: set[tuple[str, str]] = set()
         self._run = run
         self._record = record
         self._limits = limits
@@ -95,6 +96,9 @@ class Prober:
         """The unit's outcome; whatever happens, its pod is removed or listed as kept."""
         if self._stopped.is_set():
             return Answered(unit, _interrupted())
+        if (kube.name, unit.node) in self._busy:
+            why = "the probe before it could not be removed, and a node gets one at a time"
+            return Answered(unit, Reading("unknown", cause="node-busy", why=why))
         try:
             return self._probe(unit, kube, watcher)
         except AicrError as error:
@@ -134,8 +138,8 @@ class Prober:
         finally:
             if keep:
                 self.kept.setdefault(kube.name, []).append(uid)
-            else:
-                self._remove(kube, watcher, namespace, name, uid)
+            elif not self._remove(kube, watcher, namespace, name, uid):
+                self._busy.add((kube.name, unit.node))
             self.live.pop(uid, None)
 
     def _wait(
@@ -246,25 +250,26 @@ class Prober:
         self._record.flush()
         return file
 
-    def _remove(self, kube: Kube, watcher: Watcher, namespace: str, name: str, uid: str) -> None:
-        """Delete the pod and wait until it is gone, for a while: the sweep says what is left."""
+    def _remove(self, kube: Kube, watcher: Watcher, namespace: str, name: str, uid: str) -> bool:
+        """Delete the pod and wait, for a while, until it is gone; whether it is."""
         try:
             delete_probe(kube, namespace, name, uid)
         except AicrError as error:
             self.problems.append(f"{kube.name}: {namespace}/{name}: {error.message}")
-            return
+            return False
         end = time.monotonic() + self._limits.delete
-        while time.monotonic() < end:
+        while not watcher.seen(uid)[1]:
+            if time.monotonic() >= end:
+                return False
             with watcher.changed:
-                if watcher.seen(uid)[1]:
-                    return
-                watcher.changed.wait(_LOOK_AGAIN)
-            if not watcher.seen(uid)[1]:
-                try:
-                    if self._fresh(kube, namespace, name, uid, None)[1]:
-                        return
-                except AicrError:
-                    continue
+                if not watcher.seen(uid)[1]:
+                    watcher.changed.wait(min(_LOOK_AGAIN, max(0.01, end - time.monotonic())))
+            try:
+                if not watcher.seen(uid)[1] and self._fresh(kube, namespace, name, uid, None)[1]:
+                    return True
+            except AicrError:
+                continue
+        return True
 
 
 def refused(error: ApiError) -> Reading:

@@ -180,7 +180,7 @@ def _receipts(requests: Sequence[Request], queues: dict[str, Queue]) -> dict[str
     """Live requests made from a message that its stream does not know, the newest first."""
     found: dict[str, list[Receipt]] = {}
     for one in requests:
-        subject, sequence = one.sequence
+        subject, sequence = one.subject, one.sequence
         stream = CREATION if subject.startswith("Create.") else TERMINATION
         queue = queues.get(stream)
         if one.state != "live" or not subject or queue is None or sequence <= queue.last_seq:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from aicr.cluster import wire
 from aicr.nvcf import clock
 from aicr.nvcf.drain_report import NEVER
 from aicr.nvcf.matching import (
@@ -29,6 +28,7 @@ RECHECK = "recheck-drain"
 WAIT = "wait"
 STOP = "stop"
 _SHOWN = 200
+_KEPT = 1000
 ACTIONS = {
     NOTHING: "run drain; a stuck deployment then has another cause",
     RECHECK: "what was retained is gone since: run drain again",
@@ -114,7 +114,7 @@ def outcome_of(
                 found.sources.get("NATS", "record"),
                 one.message.time,
             )
-            for one in found.findings[:1000]
+            for one in found.findings[:_KEPT]
         ],
         notes=notes,
         extra={
@@ -129,8 +129,9 @@ def outcome_of(
 
 
 def report_json(found: Captured) -> bytes:
-    """Every finding, ids only, for the record."""
-    return json.dumps([finding_fact(one) for one in found.findings], indent=0).encode()
+    """The first findings, ids only, for the record; ``analyze`` gives all of them again."""
+    lines = [wire.encode(finding_fact(one)) for one in found.findings[:_KEPT]]
+    return b"[\n" + b",\n".join(lines) + b"\n]\n"
 
 
 def finding_fact(one: Finding) -> dict[str, object]:

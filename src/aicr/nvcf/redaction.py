@@ -13,7 +13,14 @@ from aicr.nvcf.accounts import Ran, read_answer
 from aicr.nvcf.allow import UUID
 from aicr.nvcf.drain_state import OBSERVATION
 from aicr.nvcf.messages import read_message
-from aicr.nvcf.requests import Request, requests_from
+from aicr.nvcf.requests import (
+    CREATIONS,
+    LIVE,
+    TERMINAL,
+    TERMINATIONS,
+    Request,
+    requests_from,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,8 +125,8 @@ def _request(one: Request) -> dict[str, object]:
         "namespace": _kept(one.namespace, _WORD),
         "created": _kept(one.created, _TIME),
         "state": one.state,
-        "status": _kept(one.status, _WORD),
-        "action": _kept(one.action, _WORD),
+        "status": one.status if one.status in LIVE | TERMINAL else WITHHELD,
+        "action": one.action if one.action in CREATIONS | TERMINATIONS else WITHHELD,
         "requestId": _kept(one.request_id, UUID),
         "ncaId": _kept(one.nca_id, _NCA),
         "deploymentId": _kept(one.deployment, UUID),
@@ -127,7 +134,7 @@ def _request(one: Request) -> dict[str, object]:
         "functionVersionId": _kept(one.version, UUID),
         "taskId": _kept(one.task, UUID),
         "SQSMessageID": _kept(one.label, _LABEL),
-        "receipt": _kept(one.receipt, _RECEIPT),
+        "receipt": _kept(f"{one.subject}:{one.sequence}" if one.subject else "", _RECEIPT),
     }
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import time
 
-from aicr import __version__
 from aicr.documents.digest import sha256_hex
 from aicr.errors import AicrError
 from aicr.nvcf import allow
 from aicr.nvcf.image_ref import DOCKER_HUB, ImageRef
 from aicr.nvcf.registry_auth import CERTS_D, DockerConfig, Login, tls_context
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,22 +24,24 @@ CREATIONS = frozenset((
     "RequestSpotInstances", "RequestSpotInstancesForTask",
 ))  # fmt: skip
 TERMINATIONS = frozenset(("TerminateInstances",))
-_LIVE = frozenset((
+LIVE = frozenset((
     "", "RequestPending", "RequestInProgress", "RequestCachingInProgress",
     "RequestInstancesInProgress", "RequestCompleted",
 ))  # fmt: skip
-_TERMINAL = frozenset((
+TERMINAL = frozenset((
     "RequestFailed", "RequestFailureAcknowledged", "RequestCompletionAcknowledged",
 ))  # fmt: skip
 _RECEIPT = re.compile(r"((?:Create|Terminate)\.NVCA\..+):([0-9]{1,19})")
 
 
 class Request:
-    """One ICMSRequest. ``state`` is ``live``, ``terminal`` or ``unknown`` (another status)."""
+    """One ICMSRequest. ``state`` is ``live``, ``terminal`` or ``unknown`` (another status);
+    ``subject`` and ``sequence`` are of the message that it was made from, "" and 0 where its
+    receipt does not say."""
 
     __slots__ = (
         "action", "cluster", "created", "deployment", "function", "label", "name", "namespace",
-        "nca_id", "receipt", "request_id", "state", "status", "task", "version",
+        "nca_id", "request_id", "sequence", "state", "status", "subject", "task", "version",
     )  # fmt: skip
 
     def __init__(
@@ -59,7 +61,8 @@ class Request:
         version: str,
         task: str,
         label: str,
-        receipt: str,
+        subject: str,
+        sequence: int,
     ) -> None:
         self.cluster = cluster
         self.namespace = namespace
@@ -75,17 +78,12 @@ class Request:
         self.version = version
         self.task = task
         self.label = label
-        self.receipt = receipt
+        self.subject = subject
+        self.sequence = sequence
 
     @property
     def creates(self) -> bool:
         return self.action in CREATIONS
-
-    @property
-    def sequence(self) -> tuple[str, int]:
-        """Subject and sequence of the message that it was made from; "" and 0 where not said."""
-        found = _RECEIPT.fullmatch(self.receipt)
-        return (found[1], int(found[2])) if found else ("", 0)
 
 
 class _Meta(wire.Struct):
@@ -193,7 +191,8 @@ def _request(item: _Item, cluster: str) -> Request:
     creation = spec.creationMsgInfo or _Creation()
     launches = (creation.functionLaunchSpecification, creation.taskLaunchSpecification)
     function = spec.functionDetails or _Function()
-    state = "live" if status in _LIVE else "terminal" if status in _TERMINAL else "unknown"
+    receipt = _RECEIPT.fullmatch(spec.sqsMessageReceipt or "")
+    state = "live" if status in LIVE else "terminal" if status in TERMINAL else "unknown"
     return Request(
         cluster=cluster,
         namespace=sys.intern(meta.namespace),
@@ -207,11 +206,12 @@ def _request(item: _Item, cluster: str) -> Request:
         deployment=_first(
             creation.deploymentId, *(one.deploymentId for one in launches if one is not None)
         ),
-        function=sys.intern(_first(function.functionId, spec.functionId)),
-        version=sys.intern(_first(function.functionVersionId, spec.functionVersionId)),
+        function=_first(function.functionId, spec.functionId),
+        version=_first(function.functionVersionId, spec.functionVersionId),
         task=_first(spec.taskDetails.taskId if spec.taskDetails else None),
         label=(meta.labels or {}).get(LABEL, ""),
-        receipt=spec.sqsMessageReceipt or "",
+        subject=sys.intern(receipt[1]) if receipt else "",
+        sequence=int(receipt[2]) if receipt else 0,
     )
 
 

@@ -170,8 +170,12 @@ def _fallen_consumer(before: Queue, after: Queue) -> str:
         new = after.consumers.get(name)
         if new is None or new.created != old.created:
             continue
-        if new.consumer_seq < old.consumer_seq or new.stream_seq < old.stream_seq:
-            return f"what was delivered to {name} fell from {old.stream_seq} to {new.stream_seq}"
+        for before_seq, after_seq in (
+            (old.stream_seq, new.stream_seq),
+            (old.consumer_seq, new.consumer_seq),
+        ):
+            if after_seq < before_seq:
+                return f"what was delivered to {name} fell from {before_seq} to {after_seq}"
     return ""
 
 

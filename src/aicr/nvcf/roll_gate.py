@@ -156,7 +156,7 @@ def agents_outcome(
         next_action="go on with the gate: aicr nvcf nats-roll" if ready else _next(answer),
         do=[f"{agent.cluster}: {agent.action}" for agent in agents if agent.agent_class != FIXED],
         do_not=_DO_NOT,
-        next_command=next_command if ready else "",
+        next_command=next_command if ready else "aicr nvcf agents",
         notes=[*differences, *notes],
         **_shown(agents, opened),  # type: ignore[arg-type]
     )
@@ -190,6 +190,7 @@ def wrong_cluster_outcome(command: str, opened: Opened) -> Outcome:
         because="wrong-cluster",
         go=False,
         next_action="correct the kubeconfig, the context or the entry of the fleet file",
+        do_not=["Do not pin the UID of a cluster that you did not mean."],
         next_command="aicr nvcf status",
         notes=[*opened.wrong, "nothing else was read"],
         facts=[Fact("wrong-cluster", said, "kube-system UID") for said in opened.wrong],

@@ -186,7 +186,8 @@ def status_outcome(fleet: Fleet, opened: Opened, seen: Sequence[Seen]) -> Outcom
         as_of=clock.shown(min(times)) if times else "",
         clock={"skewSeconds": round(seconds, 1), "between": which} if which else {},
         next_action=next_action,
-        next_command="aicr nvcf status --pin" if unpinned and not opened.wrong else "",
+        do_not=["Do not pin the UID of a cluster that you did not mean."],
+        next_command=_next_command(answer, pin=bool(unpinned) and not opened.wrong),
         tables=[
             *(Table(found.name, ["what", "found"], found.facts) for found in seen),
             *(_nodes(found) for found in seen),
@@ -198,6 +199,12 @@ def status_outcome(fleet: Fleet, opened: Opened, seen: Sequence[Seen]) -> Outcom
         ],
         extra={"fleet": fleet.where, "missing": missing, "unpinned": dict(opened.unpinned)},
     )
+
+
+def _next_command(answer: str, *, pin: bool) -> str:
+    if pin:
+        return "aicr nvcf status --pin"
+    return "aicr nvcf task-images --render DIR" if answer == COMPLETE else "aicr nvcf status"
 
 
 def _connection_notes(opened: Opened) -> list[str]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from aicr import __version__
 from aicr.catalog.schema import WRITTEN_API_VERSION
 from aicr.recipe.snapshot import GPU_LABEL, KIND
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

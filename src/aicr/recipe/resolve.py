@@ -5,13 +5,13 @@ A pure function: the catalog is never changed and nothing is remembered between 
 
 from __future__ import annotations
 
-from aicr import __version__
 from aicr.catalog.schema import PHASES, WRITTEN_API_VERSION
 from aicr.recipe.match import coverage_error, matching_leaves, merge_order, uncovered
 from aicr.recipe.merge import Draft, with_defaults
 from aicr.recipe.model import Recipe
 from aicr.recipe.order import deployment_order
 from aicr.recipe.values import copied
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from aicr.catalog.layers import Catalog
     from aicr.catalog.model import Release
+    from aicr.recipe.model import Recipe
     from aicr.upgrade.inventory import Identity
     from aicr.upgrade.judging import Judging
+    from aicr.upgrade.kept_records import KeptJudging
     from aicr.upgrade.model import Records, Replacement
     from aicr.upgrade.sides import Side
     from aicr.upgrade.source import SourceBlock
@@ -49,7 +51,7 @@ class AtRisk:
 class Report:
     """The answer for two artifacts. ``warnings`` are for stderr, ``note`` for people;
     ``records`` are those that were loaded to judge the rows; ``source`` is how the FROM side was
-    read, where it was read from a cluster."""
+    read, where it was read from a cluster; ``recipe`` is that of the TO side."""
 
     __slots__ = (
         "after",
@@ -59,6 +61,7 @@ class Report:
         "names_compared",
         "names_skipped",
         "note",
+        "recipe",
         "records",
         "rows",
         "source",
@@ -79,6 +82,7 @@ class Report:
         note: str = "",
         records: Mapping[str, Records] | None = None,
         source: SourceBlock | None = None,
+        recipe: Recipe | None = None,
     ) -> None:
         self.before = before
         self.after = after
@@ -91,6 +95,7 @@ class Report:
         self.note = note
         self.records = records or {}
         self.source = source
+        self.recipe = recipe
 
     @property
     def failing(self) -> int:
@@ -128,7 +133,7 @@ def check(
     allow_different_criteria: bool = False,
     source: SourceBlock | None = None,
     look: Callable[[Sequence[Row]], AtRisk] | None = None,
-    judging: Judging | None = None,
+    judging: Judging | KeptJudging | None = None,
 ) -> Report:
     """The report for a move from ``old`` to ``new``; ``look`` finds what is at risk by the rows.
     ``judging`` judges them where equal moves of many clusters are judged once.
@@ -140,16 +145,19 @@ def check(
     deployer, said = choose_deployer(deployer, old, new)
     warnings += said
     names, skipped = values_of_both(old, new, catalog)
-    before = _table(old, names[0] if names else None)
-    after = _table(new, names[1] if names else None)
+    before = table(old, names[0] if names else None)
+    if judging is not None and names is None:
+        after = judging.table(new)
+    else:
+        after = table(new, names[1] if names else None)
     if old.recipe.inventory is not None:
         before = _as_pinned(before, after)
     if judging is None:
         rules = Rules(load_records(catalog, records_needed(before, after)), catalog.releases)
         rows = compare(before, after, rules, deployer=deployer, with_names=names is not None)
     else:
-        rules = judging.rules
         rows = judging.rows(before, after, deployer, with_names=names is not None)
+        rules = judging.rules
     return Report(
         old.label,
         new.label,
@@ -161,10 +169,12 @@ def check(
         warnings=warnings,
         records=rules.records,
         source=source,
+        recipe=new.recipe,
     )
 
 
-def _table(side: Side, names: Mapping[str, object] | None) -> dict[str, Identity]:
+def table(side: Side, names: Mapping[str, object] | None) -> dict[str, Identity]:
+    """What a side deploys; ``names`` are the values of its components, where they count."""
     file_sets = side.recipe.inventory is None
     return inventory_of(side.recipe.components, names, file_sets=file_sets)
 

@@ -1,22 +1,63 @@
-"""A check as one HTML page: the table, each row opening to its details."""
+"""A check as one HTML page: what stops the move, what to do in which order, each row opening to its
+details, and which component waits for which."""
 
 from __future__ import annotations
 
 from aicr.upgrade.page import about, badge, move_text, page, row_details, text
+from aicr.upgrade.picture import STYLE as PICTURE_STYLE
+from aicr.upgrade.picture import picture
 from aicr.upgrade.table import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aicr.upgrade.check import Report
     from aicr.upgrade.rows import Row
 
-_STYLE = """\
-.row summary { display: grid; grid-template-columns: 1rem 15rem 7rem 14rem 1fr; gap: .2rem 1rem;
-  align-items: baseline; overflow-wrap: anywhere; }
+STYLE = (
+    PICTURE_STYLE
+    + """\
+.verdict { border-left: .4rem solid var(--none); padding: .5rem .9rem; margin: .8rem 0;
+  background: var(--panel); }
+.verdict p { margin: 0; font-size: 1.15rem; font-weight: 600; }
+.verdict.stops { border-color: var(--blocked); } .verdict.works { border-color: var(--manual); }
+.verdict.clear { border-color: var(--safe); }
+ol.todo { padding-left: 1.6rem; } ol.todo li { margin: .3rem 0; }
+.rows { border: 1px solid var(--line); border-radius: .3rem; }
+.rows .row { border: 0; border-radius: 0; border-top: 1px solid var(--line); margin: 0; }
+.rows .head, .row summary { display: grid; gap: .2rem 1rem; align-items: baseline;
+  grid-template-columns: 1rem minmax(9rem, 15rem) 7rem minmax(10rem, 15rem) 1fr;
+  overflow-wrap: anywhere; }
+.rows .head { padding: .35rem .7rem; background: var(--panel); font-weight: 600; }
+.row summary { list-style: none; } .row summary::-webkit-details-marker { display: none; }
 .row summary::before { content: "\\25b8"; } .row[open] summary::before { content: "\\25be"; }
-@media (max-width: 50rem) { .row summary { grid-template-columns: 1rem 1fr; }
+.row summary:hover { background: var(--panel); }
+@media (max-width: 50rem) { .rows .head { display: none; }
+  .row summary { grid-template-columns: 1rem 1fr; }
   .row summary > * { grid-column: 2; } .row summary::before { grid-row: 1; } }
+.files a { margin-right: 1rem; }
+@media print { .files { display: none; } .rows .row { break-inside: avoid-page; } }
 """
+)
+# Paper cannot be clicked: what is closed on the screen is open on it.
+SCRIPT = """\
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details:not([open])")) {
+    one.open = true;
+    one.dataset.closed = "";
+  }
+});
+addEventListener("afterprint", () => {
+  for (const one of document.querySelectorAll("details[data-closed]")) {
+    one.open = false;
+    delete one.dataset.closed;
+  }
+});
+"""
+
+# What stops comes first, then what has to be done, then what needs nothing.
+_RANKS = {"blocked": 0, "unversioned": 1, "unknown": 2, "manual": 3, "safe": 4, "": 5}
 
 
 def report_html(report: Report) -> str:
@@ -30,38 +71,152 @@ def report_html(report: Report) -> str:
     body.append(about(items))
     for failure in report.source.failures if report.source is not None else ():
         body.append(f'<p class="note">{text(failure)}</p>\n')
-    body.append(f'<p class="sum">{text(counted(report))}</p>\n')
+    body.append(_verdict(report))
     if report.note:
         body.append(f"<p>{text(report.note)}</p>\n")
-    body.append("<main>\n")
-    body += [_row(row, report.deployer) for row in report.rows]
-    body.append("</main>\n")
-    if report.names_skipped and report.rows:
+    rows = _ordered(report)
+    places = {row.component: f"row-{number}" for number, row in enumerate(rows, 1)}
+    if rows:
+        body += ["<h2>What to do, in this order</h2>\n", _todo(report, rows, places)]
+        body.append(f'<h2>What changes</h2>\n<main class="rows">\n{_HEAD}')
+        body += [_row(row, report.deployer, places[row.component]) for row in rows]
+        body.append("</main>\n")
+    if report.names_skipped:
         said = f"Object names were not compared: {report.names_skipped}"
         body.append(f'<p class="quiet">{text(said)}</p>\n')
-    body.append("<h2>At risk (advisory)</h2>\n")
-    at_risk = report.at_risk
-    if not at_risk.scanned:
-        body.append(f"<p>not scanned: {text(at_risk.reason)}</p>\n")
-    else:
-        found = [
-            f"<li>{text(' '.join(f'{key}={value}' for key, value in finding.items()))}</li>\n"
-            for finding in at_risk.findings
-        ]
-        body.append(f"<p>{len(found)} found {text(at_risk.reason)}</p>\n")
-        body.append(f"<ul>\n{''.join(found)}</ul>\n" if found else "")
-    return page(f"Upgrade check: {report.before}", body, style=_STYLE)
+    if report.recipe is not None:
+        words = {row.component: row.verdict or row.change for row in rows}
+        drawn = picture(report.recipe, words, places)
+        body.append(f"<h2>What waits for what</h2>\n{drawn}" if drawn else "")
+    body += _at_risk(report)
+    body.append(_files(report))
+    return page(f"Upgrade check: {report.before}", body, style=STYLE, script=SCRIPT)
 
 
-def _row(row: Row, deployer: str) -> str:
-    name = (
-        f"{row.component} (replaces {row.replaces})"
-        if row.change == "replaced"
-        else (row.component)
+_HEAD = (
+    '<div class="head" aria-hidden="true"><span></span><span>Component</span><span>Verdict</span>'
+    "<span>From and to</span><span>Notes</span></div>\n"
+)
+
+
+def _ordered(report: Report) -> list[Row]:
+    """The rows: what stops first, each kind in deployment order."""
+    order = report.recipe.deployment_order if report.recipe is not None else ()
+    places = {name: index for index, name in enumerate(order)}
+    return sorted(
+        report.rows,
+        key=lambda row: (
+            _RANKS[row.verdict],
+            places.get(row.component, len(places)),
+            row.component,
+        ),
     )
+
+
+def _stopping(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if row.fails_run and row.verdict != "manual"]
+
+
+def _verdict(report: Report) -> str:
+    """The answer in a sentence."""
+    stops = len(_stopping(report.rows))
+    works = report.failing - stops
+    if stops:
+        kind = "stops"
+        said = f"Do not apply this yet: {stops} of {len(report.rows)} changes cannot go ahead"
+        said += f", and {works} {'needs' if works == 1 else 'need'} steps." if works else "."
+    elif works:
+        kind = "works"
+        said = f"It can go ahead, with work by hand for {works} of {len(report.rows)} changes."
+    elif report.rows:
+        kind, said = "clear", "Nothing needs attention: apply the new bundle."
+    else:
+        kind, said = "clear", "Nothing changes."
+    return (
+        f'<div class="verdict {kind}"><p>{text(said)}</p>'
+        f'<span class="quiet">{text(counted(report))}</span></div>\n'
+    )
+
+
+def _todo(report: Report, rows: Sequence[Row], places: dict[str, str]) -> str:
+    items: list[str] = []
+
+    def item(row: Row, said: str) -> None:
+        link = f'<a href="#{places[row.component]}">{text(row.component)}</a>'
+        items.append(f"<li>{badge(row.verdict)} {link}: {text(said)}</li>\n")
+
+    stopping = _stopping(rows)
+    for row in stopping:
+        item(row, _stop_text(row))
+    if stopping:
+        items.append("<li>Check again: only what is left then can be applied together.</li>\n")
+    for row in rows:
+        if row.verdict == "manual":
+            first = "check its precondition, then " if row.precondition else ""
+            count = len(row.steps)
+            steps = f"run {'its step' if count == 1 else f'its {count} steps'}" if count else "work"
+            item(row, f"{first}{steps}")
+    items.append("<li>Apply the new bundle, where a step has not done so already.</li>\n")
+    left = [row.component for row in rows if row.change == "removed"]
+    if left:
+        said = f"{', '.join(left)}: no longer in the recipe, and still installed"
+        items.append(f"<li>{text(said)}; removing is up to you.</li>\n")
+    return f'<ol class="todo">\n{"".join(items)}</ol>\n'
+
+
+def _stop_text(row: Row) -> str:
+    if row.ways.land_at:
+        return f"land on {row.ways.land_at} first, then check again"
+    if row.verdict == "blocked" and row.steps:
+        return "not in one go; its steps say how"
+    return row.notes or row.reason
+
+
+def _row(row: Row, deployer: str, place: str) -> str:
+    name = row.component
+    if row.change == "replaced":
+        name = f"{row.component} (replaces {row.replaces})"
     head = (
         f"<strong>{text(name)}</strong><span>{badge(row.verdict or row.change)}</span>"
         f'<span>{move_text(row)}</span><span class="quiet">{text(row.notes)}</span>'
     )
     inside = row_details(row, deployer) or "<p>Nothing to do.</p>\n"
-    return f'<details class="row"><summary>{head}</summary>\n<div>\n{inside}</div></details>\n'
+    # The id stands inside, so that a link to it opens the row.
+    return (
+        f'<details class="row"><summary>{head}</summary>\n<div id="{place}">\n{inside}</div>'
+        "</details>\n"
+    )
+
+
+def _at_risk(report: Report) -> list[str]:
+    body = ["<h2>At risk (advisory)</h2>\n"]
+    at_risk = report.at_risk
+    if not at_risk.scanned:
+        return [*body, f"<p>not scanned: {text(at_risk.reason)}</p>\n"]
+    found = [
+        f"<li>{text(' '.join(f'{key}={value}' for key, value in finding.items()))}</li>\n"
+        for finding in at_risk.findings
+    ]
+    body.append(f"<p>{len(found)} found {text(at_risk.reason)}</p>\n")
+    return [*body, f"<ul>\n{''.join(found)}</ul>\n" if found else ""]
+
+
+def _files(report: Report) -> str:
+    """The report in other forms, inside this file: it needs nothing beside itself."""
+    from aicr.upgrade.formats import report_text
+
+    links = [
+        _download(f"report.{ending}", media, report_text(report, form), said)
+        for form, ending, media, said in (
+            ("json", "json", "application/json", "Report as JSON"),
+            ("markdown", "md", "text/markdown", "Report as Markdown"),
+        )
+    ]
+    return f'<p class="files">{"".join(links)}</p>\n'
+
+
+def _download(name: str, media: str, content: str, said: str) -> str:
+    from base64 import b64encode
+
+    data = b64encode(content.encode("utf-8")).decode("ascii")
+    return f'<a download="{name}" href="data:{media};base64,{data}">{said}</a>\n'

@@ -144,11 +144,11 @@ def installed_recipe(
     ``wanted`` are the components of the other side, where there is one. Raises CONFLICT where two
     installs of a component cannot be told apart.
     """
-    from aicr import __version__
     from aicr.catalog.model import ComponentRef
     from aicr.catalog.schema import WRITTEN_API_VERSION
     from aicr.recipe.criteria import Criteria
     from aicr.recipe.model import Recipe
+    from aicr.version import __version__
 
     parts: dict[str, dict[str, Install]] = {}
     for one in choose(installed.installs, known):

@@ -5,6 +5,8 @@ The rows of the check decide; nothing is judged here that the check would not ju
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from aicr.upgrade.inventory import Identity
 from aicr.upgrade.match import IDENTITY_CHANGED
 from aicr.upgrade.model import BLOCKED, MANUAL, SAFE
@@ -91,9 +93,10 @@ def newest_release(rules: Rules, component: str, version: str) -> str:
     wanted = judge.version(version)
     if wanted is None:
         return ""
-    for stop in rules.walks(component).stops:
-        if stop.version == wanted:
-            return stop.release
+    stops = rules.walks(component).stops
+    place = bisect_left(stops, wanted.key, key=lambda stop: stop.version.key)
+    if place < len(stops) and stops[place].version == wanted:
+        return stops[place].release
     return ""
 
 

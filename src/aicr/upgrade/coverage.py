@@ -7,6 +7,8 @@ catalog pins now. Each distinct pair of versions counts once.
 
 from __future__ import annotations
 
+from aicr.upgrade.check import Rules
+from aicr.upgrade.graph import stack_walk_share, walk_share
 from aicr.upgrade.match import UNKNOWN, UNVERSIONED, Judge
 from aicr.upgrade.model import BLOCKED, MANUAL, SAFE, Records
 from aicr.upgrade.pins import current_pins
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aicr.catalog.layers import Catalog
+    from aicr.upgrade.graph import WalkShare
     from aicr.upgrade.match import Judgement
 
 NOW = "catalog"
@@ -56,10 +59,11 @@ class Span:
 class Covered:
     """One component: its pins release by release, its moves, its current pins, what it replaces.
 
-    ``assessed`` maps each current pin to ``recorded``, ``allowed`` or ``missing``.
+    ``assessed`` maps each current pin to ``recorded``, ``allowed`` or ``missing``; ``walks`` is
+    how many pairs of past releases have a whole walk between them.
     """
 
-    __slots__ = ("assessed", "component", "moves", "records", "spans")
+    __slots__ = ("assessed", "component", "moves", "records", "spans", "walks")
 
     def __init__(
         self,
@@ -69,22 +73,31 @@ class Covered:
         moves: Sequence[Move],
         assessed: Mapping[str, str],
         records: Records | None,
+        walks: WalkShare,
     ) -> None:
         self.component = component
         self.spans = spans
         self.moves = moves
         self.assessed = assessed
         self.records = records
+        self.walks = walks
 
 
 class Coverage:
-    """Every component of a catalog and of its release history, by name."""
+    """Every component of a catalog and of its release history, by name; ``walks`` is how many
+    pairs of past releases have a whole walk between them for the whole stack."""
 
-    __slots__ = ("all_pairs", "components", "releases")
+    __slots__ = ("all_pairs", "components", "releases", "walks")
 
     def __init__(
-        self, components: Sequence[Covered], releases: Sequence[str], *, all_pairs: bool
+        self,
+        components: Sequence[Covered],
+        releases: Sequence[str],
+        *,
+        all_pairs: bool,
+        walks: WalkShare,
     ) -> None:
+        self.walks = walks
         self.components = components
         self.releases = releases
         self.all_pairs = all_pairs
@@ -116,6 +129,7 @@ def coverage(
     from aicr.upgrade.allowlist import read_allowlist
     from aicr.upgrade.gate import recorded
 
+    rules = Rules(records, catalog.releases)
     pins = current_pins(catalog)
     allowlist, _ = read_allowlist(catalog, records)
     releases = [(release.name, release.pins) for release in catalog.releases]
@@ -145,9 +159,11 @@ def coverage(
                 moves=_moves(stated, Judge(here), all_pairs=all_pairs),
                 assessed=assessed,
                 records=here,
+                walks=walk_share(rules, name),
             )
         )
-    return Coverage(found, [name for name, _ in history], all_pairs=all_pairs)
+    names = [name for name, _ in history]
+    return Coverage(found, names, all_pairs=all_pairs, walks=stack_walk_share(rules))
 
 
 def _spans(stated: Sequence[tuple[str, list[str]]]) -> list[Span]:

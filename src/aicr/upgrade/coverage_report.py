@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aicr.upgrade.graph import WalkShare
+
 
 def headline(found: Coverage) -> str:
     """The figure in one sentence."""
@@ -33,7 +35,9 @@ def coverage_text(found: Coverage) -> str:
         lines += [f"  {_pin_line(span)}" for span in component.spans]
         lines += [f"  {line}" for line in _move_lines(component.moves)]
         lines += [f"  replaces {line}" for line in _replaces(component)]
-    lines += ["", headline(found)]
+        if component.walks.pairs:
+            lines.append(f"  {_walks(component.walks)}")
+    lines += ["", f"whole stack: {_walks(found.walks)}", headline(found)]
     return "\n".join(lines) + "\n"
 
 
@@ -41,6 +45,7 @@ def coverage_markdown(found: Coverage) -> str:
     """For a page."""
     rows = [_HEAD, ["---"] * len(_HEAD), *(_row(component) for component in found.components)]
     lines = [f"{headline(found)}.", "", *(_markdown_row(row) for row in rows)]
+    lines += ["", f"Whole stack: {_walks(found.walks)}."]
     moves = [
         [
             component.component,
@@ -65,7 +70,22 @@ def coverage_values(found: Coverage) -> dict[str, object]:
         "releases": list(found.releases),
         "allPairs": found.all_pairs,
         "components": [_component_values(component) for component in found.components],
-        "summary": _summary(found.moves),
+        "summary": {**_summary(found.moves), "walks": _walk_values(found.walks)},
+    }
+
+
+def _walks(found: WalkShare) -> str:
+    share = found.share
+    said = f" ({100 * share:.1f}%)" if share is not None else ""
+    return f"whole walks between {found.walked} of {found.pairs} pairs of releases{said}"
+
+
+def _walk_values(found: WalkShare) -> dict[str, object]:
+    share = found.share
+    return {
+        "pairs": found.pairs,
+        "walked": found.walked,
+        "percentage": None if share is None else round(100 * share, 1),
     }
 
 
@@ -136,7 +156,7 @@ def _component_values(component: Covered) -> dict[str, object]:
             }
             for m in component.moves
         ],
-        "summary": _summary(component.moves),
+        "summary": {**_summary(component.moves), "walks": _walk_values(component.walks)},
     }
     block = component.records.replaces if component.records is not None else None
     if block is not None:

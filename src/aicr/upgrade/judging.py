@@ -7,7 +7,7 @@ on all that do), so the rows are those of a comparison by itself, shared between
 from __future__ import annotations
 
 from aicr.errors import AicrError
-from aicr.upgrade.check import Rules, compare, records_needed
+from aicr.upgrade.check import Rules, compare, records_needed, table
 from aicr.upgrade.records import load_records
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from aicr.upgrade.inventory import Identity
     from aicr.upgrade.model import Records
     from aicr.upgrade.rows import Row
+    from aicr.upgrade.sides import Side
 
     Key = tuple[object, ...]
 
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
 class Judging:
     """Judges comparisons on one catalog; records are loaded as they are needed."""
 
-    __slots__ = ("_broken", "_catalog", "_known", "_loaded", "_others", "_records", "rules")
+    __slots__ = (
+        "_broken",
+        "_catalog",
+        "_known",
+        "_loaded",
+        "_others",
+        "_records",
+        "_tables",
+        "rules",
+    )
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -34,7 +44,15 @@ class Judging:
         self._broken: set[str] = set()
         self._known: dict[Key, Row | None] = {}
         self._others: dict[Key, list[Row]] = {}
+        self._tables: dict[int, tuple[Side, dict[str, Identity]]] = {}
         self.rules = Rules(self._records, catalog.releases)
+
+    def table(self, side: Side) -> dict[str, Identity]:
+        """What a side deploys that many are compared with."""
+        found = self._tables.get(id(side))
+        if found is None:
+            found = self._tables[id(side)] = side, table(side, None)
+        return found[1]
 
     def rows(
         self,

@@ -37,7 +37,7 @@ def markdown_text(report: Report) -> str:
     for row in report.rows:
         if row.fails_run or row.precondition:
             lines += ["", *_details(row, report.deployer)]
-    if report.names_skipped and report.rows:
+    if report.names_skipped:
         lines += ["", f"Object names were not compared: {escaped(report.names_skipped)}"]
     at_risk = report.at_risk
     if not at_risk.scanned:

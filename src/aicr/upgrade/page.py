@@ -75,12 +75,13 @@ ul.check input { flex: none; width: 1rem; height: 1rem; }
 """
 
 
-def page(title: str, body: Iterable[str], *, style: str = "", script: str = "") -> str:
-    """The whole document; ``body`` is markup, ``style`` and ``script`` are the page's own."""
+def page(
+    title: str, body: Iterable[str], *, style: str = "", script: str = "", connect: str = ""
+) -> str:
+    """The whole document; ``body`` is markup, ``style`` and ``script`` are the page's own, and
+    ``connect`` is what the script may talk to."""
     styles = STYLE + style
-    policy = f"default-src 'none'; style-src '{_hash(styles)}'; base-uri 'none'; form-action 'none'"
-    if script:
-        policy += f"; script-src '{_hash(script)}'"
+    policy = policy_of(style, script, connect)
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
@@ -91,6 +92,15 @@ def page(title: str, body: Iterable[str], *, style: str = "", script: str = "") 
         "</body>\n</html>\n",
     ]
     return "".join(parts)
+
+
+def policy_of(style: str = "", script: str = "", connect: str = "") -> str:
+    """The Content-Security-Policy of a page: its own style and script, and nothing else."""
+    policy = f"default-src 'none'; style-src '{_hash(STYLE + style)}'"
+    policy += "; base-uri 'none'; form-action 'none'"
+    if script:
+        policy += f"; script-src '{_hash(script)}'"
+    return policy + (f"; connect-src {connect}" if connect else "")
 
 
 def _hash(content: str) -> str:

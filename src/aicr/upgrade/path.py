@@ -1,10 +1,10 @@
 """Which recorded stops lead from one version to another, and how far they lead where none does;
 and which releases of the whole stack do so for all components together.
 
-A move that answers ``safe`` or ``manual`` by itself can be walked (``Judgement.walkable``, asked
-by ``Walks.leads`` alone). Stops are the versions that an inclusive bound of a record names, and
-those that a release of the stack pinned. Everything here depends only on where source and
-target lie among these versions and the bounds, so answers are kept by that.
+A move that answers ``safe`` or ``manual`` by itself can be walked: ``Judgement.walkable`` says so,
+and everything here asks that alone. Stops are the versions that an inclusive bound of a record
+names, and those that a release of the stack pinned. Everything here depends only on where source
+and target lie among these versions and the bounds, so answers are kept by that.
 """
 
 from __future__ import annotations
@@ -143,11 +143,23 @@ class Walks:
     def open(self, before: str, after: str, *, moved: bool = False) -> bool:
         """Whether a component as written here can go there in one go, or stays as it is; one
         whose identity moves with it cannot by a ``safe``, which speaks of versions alone."""
+        return self.can_go(before, after, self.version(before), self.version(after), moved)
+
+    def can_go(
+        self,
+        before: str,
+        after: str,
+        source: Version | None,
+        target: Version | None,
+        moved: bool,
+    ) -> bool:
+        """As ``open``, for versions that are parsed already."""
         if same(before, after):
             return not moved
-        source, target = self.version(before), self.version(after)
-        found = self.leads(source, target) if source is not None and target is not None else None
-        return found is not None and not (moved and found.verdict == SAFE)
+        if source is None or target is None:
+            return False
+        found = self._judge.judge(source, target)
+        return found.walkable and not (moved and found.verdict == SAFE)
 
     def ends_by_hand(self, before: str, after: str) -> bool:
         """Whether some chain to the target ends with a ``manual`` hop."""
@@ -315,7 +327,7 @@ class Leg:
     with the last move.
     """
 
-    __slots__ = ("_known", "component", "moved", "versions", "walks")
+    __slots__ = ("_known", "_parsed", "component", "moved", "versions", "walks")
 
     def __init__(
         self, component: str, walks: Walks, versions: Sequence[str], *, moved: bool = False
@@ -324,18 +336,21 @@ class Leg:
         self.walks = walks
         self.versions = versions
         self.moved = moved
+        self._parsed = [walks.version(text) for text in versions]
         self._known: dict[tuple[str, str, bool], bool] = {}
 
     def open(self, start: int, end: int) -> bool:
         """Whether the component can go from one node to another."""
         before, after = self.versions[start], self.versions[end]
-        moved = self.moved and end == len(self.versions) - 1
-        if 0 < end < len(self.versions) - 1 and not after:
+        is_last = end == len(self.versions) - 1
+        if not after and not is_last:
             return False
-        place = (before, after, moved)
+        place = (before, after, is_last and self.moved)
         known = self._known.get(place)
         if known is None:
-            known = self._known[place] = self.walks.open(before, after, moved=moved)
+            known = self._known[place] = self.walks.can_go(
+                before, after, self._parsed[start], self._parsed[end], place[2]
+            )
         return known
 
 

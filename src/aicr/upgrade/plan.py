@@ -209,7 +209,7 @@ def _through_releases(move: _Move) -> Plan:
     names = {course.component for course in held}
     legs = _legs(move, names)
     if len(held) == len(move.courses):
-        return _plan(move, RELEASES, (), held, 0)
+        return _plan(move, RELEASES, (), held, int(move.unplanned and bool(held)))
     goal = len(move.releases) + 1
     walk = joint_walk(legs, goal)
     if not walk.nodes:

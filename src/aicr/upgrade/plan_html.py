@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from aicr.upgrade.page import about, badge, page, paragraphs, steps, table, text
+from aicr.upgrade.plan_matrix import STYLE as MATRIX_STYLE
+from aicr.upgrade.plan_matrix import matrix
 from aicr.upgrade.plan_page import Commands
 from aicr.upgrade.plan_report import by_hand
 from aicr.upgrade.plan_words import (
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from aicr.upgrade.plan import Plan, Stage
     from aicr.upgrade.rows import Row
 
-_STYLE = """\
+STYLE = MATRIX_STYLE + """\
 section { border-top: 2px solid var(--line); margin-top: 2rem; }
 .held { border-left: .3rem solid var(--blocked); padding: .1rem .8rem; margin: .8rem 0; }
 .hop { border-left: .3rem solid var(--manual); padding: .1rem .8rem; margin: 1rem 0; }
@@ -49,10 +51,12 @@ def plan_html(
         )
     )
     body.append(f'<p class="sum">{text(summary(plan))}</p>\n')
-    body += [f'<p class="note">{text(note)}</p>\n' for note in (report.note, *notes) if note]
+    said_first = [one[:1].upper() + one[1:] for one in (report.note, *notes) if one]
+    body += [f'<p class="note">{text(note)}</p>\n' for note in said_first]
     if plan.held:
         body.append("<h2>Held</h2>\n")
         body += [_held(held, report.deployer) for held in plan.held]
+    body.append(matrix(plan))
     walk = no_walk(plan)
     if walk:
         closed = "".join(f"<li>{text(line)}</li>\n" for line in walk[1:])
@@ -62,7 +66,7 @@ def plan_html(
         body.append(f"<h2>Way back</h2>\n<p>{text(said)}</p>\n")
     for stage in plan.stages:
         body.append(_stage(plan, stage, (commands or {}).get(stage.n, Commands())))
-    return page(f"Upgrade plan: {report.before}", body, style=_STYLE)
+    return page(f"Upgrade plan: {report.before}", body, style=STYLE)
 
 
 def _held(held: Held, deployer: str) -> str:
@@ -84,12 +88,12 @@ def _stage(plan: Plan, stage: Stage, commands: Commands) -> str:
     parts = [f"<section>\n<h2>Stage{text(title[len('STAGE') :])}</h2>\n"]
     rows = []
     for hop in stage.hops:
-        name, before, after, _, notes = hop_cells(hop)
+        name, old, new, _, notes = hop_cells(hop)
         rows.append(
             [
                 f"<strong>{text(name)}</strong>",
-                f'<span class="v">{text(before)}</span>',
-                f'<span class="v">{text(after)}</span>',
+                f'<span class="v">{text(old)}</span>',
+                f'<span class="v">{text(new)}</span>',
                 badge(hop.row.verdict or hop.row.change),
                 text(notes),
             ]

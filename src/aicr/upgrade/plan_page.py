@@ -73,7 +73,7 @@ def plan_page(
 
 
 def _held(held: Held, deployer: str) -> list[str]:
-    lines = [f"### {escaped(held_line(held))}", "", *paragraphs(held.stuck.explanation, "")]
+    lines = [f"### {escaped(held_line(held))}", "", escaped(held.stuck.explanation)]
     missing, questions = held_missing(held)
     if missing:
         lines += ["", escaped(missing), "", *(f"- {escaped(question)}" for question in questions)]

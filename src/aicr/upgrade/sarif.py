@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aicr import __version__
 from aicr.documents.safe import cell
 from aicr.upgrade.violations import RULES
+from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

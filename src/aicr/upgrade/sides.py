@@ -108,6 +108,9 @@ def values_of_both(
         return None, f"{old.label} is not a bundle, so the deployed names are not known"
     if old.values is None:
         return None, old.values_missing or f"{old.label} has no values on disk"
+    unlisted = _unlisted(old, new)
+    if unlisted:
+        return None, unlisted
     if new.values is not None:
         return (old.values, new.values), ""
     if new.is_bundle:
@@ -123,3 +126,15 @@ def values_of_both(
     except AicrError as error:
         return None, f"the values of {new.label} could not be computed: {error.message}"
     return (old.values, values), ""
+
+
+def _unlisted(old: Side, new: Side) -> str:
+    """Which component of both is in a bundle that does not say where its values are: to take it
+    for one without names would hide that they moved."""
+    shared = {ref.name for ref in old.recipe.components if ref.enabled}
+    shared &= {ref.name for ref in new.recipe.components if ref.enabled}
+    for side in (old, new):
+        missing = sorted(shared - set(side.values)) if side.values is not None else []
+        if missing:
+            return f"{side.label} does not say where the values of {', '.join(missing)} are"
+    return ""

@@ -37,7 +37,7 @@ def table_text(report: Report) -> str:
     for row in report.rows:
         if row.fails_run or row.precondition:
             lines += ["", *_details(row, report.deployer)]
-    if report.names_skipped and report.rows:
+    if report.names_skipped:
         skipped = cell(report.names_skipped)
         lines += ["", *wrapped(f"object names were not compared: {skipped}", "  ")]
     lines += ["", "AT RISK (advisory)", *_at_risk(report)]

@@ -16,8 +16,9 @@ from aicr.catalog.open import open_catalog
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
-from bundles import STACK_RELEASES, build, parsed, recipe_of, tool, write_out
+from bundles import STACK_RELEASES, build, parsed, recipe_of, write_out
 from crds import check
+from tools import tool
 
 REPO = "https://git.example/bundles.git"
 Document = dict[str, dict[str, object]]

@@ -15,8 +15,9 @@ from aicr.catalog.open import open_catalog
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
-from bundles import STACK_RELEASES, build, parsed, tool, write_out
+from bundles import STACK_RELEASES, build, parsed, write_out
 from stubs import Stubs
+from tools import tool
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from aicr.catalog.open import open_catalog
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
-from bundles import build, tool, write_out
+from bundles import build, write_out
+from tools import tool
 
 State = Mapping[str, object]
 

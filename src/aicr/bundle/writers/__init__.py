@@ -1,7 +1,8 @@
 """One writer a deployer. A writer turns a plan into files and decides nothing.
 
-Each module has ``ENTRYPOINT``, ``release_path(release)``, ``write(plan, options)`` and
-``usage(plan, options)``, which is for the bundle's README.
+Each module has ``ENTRYPOINT``, ``release_path(release)``, ``write(plan, options)`` and, for the
+bundle's README, ``usage(plan, options)``. Those of deployers that take values at install time have
+``install_values(release)``: where they are said.
 """
 
 from __future__ import annotations

@@ -69,7 +69,10 @@ def _application(release: PlannedRelease, options: Options) -> dict[str, object]
     else:
         values = [f"$values/{release.folder}/values.yaml"]
         helm = {"releaseName": release.name, "valueFiles": values}
-        spec["sources"] = [{**chart_source(release), "helm": helm}, {**git, "ref": "values"}]
+        source: dict[str, object] = dict(chart_source(release))
+        if release.is_in_bundle:
+            source = {**git, "path": release.chart.unpacked}
+        spec["sources"] = [{**source, "helm": helm}, {**git, "ref": "values"}]
     return document
 
 

@@ -19,7 +19,9 @@ ENTRYPOINT = "Chart.yaml"
 CHART_NAME = "aicr-bundle"
 
 # The generated charts are for Argo CD, not part of this one.
-_IGNORED = b"[0-9]*/\n*.md\nrecipe.yaml\nbundle-info.yaml\nchecksums.txt\n"
+_IGNORED = (
+    b"[0-9]*/\nvendor/\nprovenance.yaml\n*.md\nrecipe.yaml\nbundle-info.yaml\nchecksums.txt\n"
+)
 _REPO = "{{ .Values.repoURL | quote }}"
 _REVISION = "{{ .Values.targetRevision | quote }}"
 
@@ -29,7 +31,7 @@ def usage(plan: DeploymentPlan, options: Options) -> str:
     del options
     flags = ""
     where = "This folder is a chart; no copy of it in a repository is needed."
-    if any(release.chart is None for release in plan.releases):
+    if any(release.is_in_bundle for release in plan.releases):
         flags = " \\\n  --set repoURL=https://git.example/bundles.git --set targetRevision=main"
         where = (
             "This folder is a chart. Commit its content to the root of a Git repository, from\n"
@@ -52,6 +54,11 @@ for one cluster.
 def release_path(release: PlannedRelease) -> str:
     """Where a release is in the bundle."""
     return f"templates/{release.name}.yaml"
+
+
+def install_values(release: PlannedRelease) -> str:
+    """Where a value that is left to install time is said."""
+    return f"under {release.name}: in a file for --values"
 
 
 def write(plan: DeploymentPlan, options: Options) -> Files:
@@ -99,7 +106,7 @@ def _schema(plan: DeploymentPlan) -> dict[str, object]:
         "global": {"type": "object"},
     }
     properties |= {release.name: {"type": "object"} for release in plan.releases}
-    needs_repo = any(release.chart is None for release in plan.releases)
+    needs_repo = any(release.is_in_bundle for release in plan.releases)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",
@@ -113,20 +120,23 @@ def _template(release: PlannedRelease) -> bytes:
     document = application(release)
     spec = document["spec"]
     assert isinstance(spec, dict)
-    if release.chart is None:
-        source: dict[str, object] = {"path": release.folder}
+    if release.is_in_bundle:
+        chart = release.chart
+        source: dict[str, object] = {"path": release.folder if chart is None else chart.unpacked}
         placed = [f"    repoURL: {_REPO}\n", f"    targetRevision: {_REVISION}\n"]
     else:
         source = chart_source(release)
         placed = []
     # The name was checked: in the template it is a plain word in quotes.
     values = f'{{{{ toYaml (index .Values "{release.name}") | nindent 8 }}}}'
-    spec["source"] = source | {"helm": {"releaseName": release.name}}
+    # The values end with their own line breaks (|+), so something must come behind them: Helm cuts
+    # what a document ends with.
+    document["spec"] = {"source": source | {"helm": {"releaseName": release.name}}, **spec}
     text = yaml_text(document).rstrip("\n").split("\n")
     at = text.index("  source:") + 1
     lines = [line + "\n" for line in text]
     helm = lines.index("    helm:\n", at) + 2
     # As text and not as an object: an applied object loses the nulls that switch off defaults.
-    lines[helm:helm] = [f"      values: |-{values}\n"]
+    lines[helm:helm] = [f"      values: |+{values}\n"]
     lines[at:at] = placed
     return "".join(lines).encode("utf-8")

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 from aicr.bundle.charts import COMPONENT_VERSION, GENERATED_BY, chart_files, chart_version
+from aicr.bundle.dynamic import fixed_values, open_values
 from aicr.documents.emit import yaml_text
+from aicr.errors import invalid
 from aicr.versions.semver import parse
 
 TYPE_CHECKING = False
@@ -26,12 +28,15 @@ BUNDLE_SOURCE = "aicr-bundle"
 _HELM = "helm.toolkit.fluxcd.io/v2"
 _SOURCE = "source.toolkit.fluxcd.io/v1"
 _INTERVAL = "10m"
+# What the recipe says at paths that are left to install time; the cluster's own values win.
+DEFAULTS_FILE = "defaults.yaml"
+_VALUES_KEY = "values.yaml"
 _CHART_LAYER = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
 
 def usage(plan: DeploymentPlan, options: Options) -> str:
     """How the bundle is deployed, for its README."""
-    if any(release.chart is None for release in plan.releases):
+    if any(release.is_in_bundle for release in plan.releases):
         place = f"Commit the content of this folder to the root of `{options.repo}`\n"
         place += f"({options.revision}), from which Flux reads the generated charts, then:"
     else:
@@ -45,12 +50,41 @@ kubectl apply -k .
 
 `dependsOn` puts the releases in the order of the table. Releases that depend on nothing start
 together. `flux get helmreleases -n {NAMESPACE}` shows where they stand.
-"""
+{_install_time(plan)}"""
 
 
 def release_path(release: PlannedRelease) -> str:
     """Where a release is in the bundle."""
     return release.name
+
+
+def install_values(release: PlannedRelease) -> str:
+    """Where a value that is left to install time is said."""
+    return f"ConfigMap or Secret {_cluster_values(release)}"
+
+
+def _cluster_values(release: PlannedRelease) -> str:
+    return f"{release.name}-values"
+
+
+def _install_time(plan: DeploymentPlan) -> str:
+    """How values of the cluster are said; "" where nothing is left to install time."""
+    release = next((one for one in plan.releases if one.dynamic), None)
+    if release is None:
+        return ""
+    return f"""
+Values of this cluster alone are read from the ConfigMap or Secret `<release>-values` in
+`{NAMESPACE}`, from its key `{_VALUES_KEY}`; neither has to be there. They are yours and not part of
+the bundle:
+
+```bash
+kubectl create configmap {_cluster_values(release)} --namespace {NAMESPACE} \\
+  --from-file={_VALUES_KEY}=my-values.yaml
+```
+
+Flux takes a change of them at its next reconciliation, or with
+`flux reconcile helmrelease {release.name} -n {NAMESPACE}`.
+"""
 
 
 def write(plan: DeploymentPlan, options: Options) -> Files:
@@ -61,6 +95,9 @@ def write(plan: DeploymentPlan, options: Options) -> Files:
     }  # fmt: skip
     for release in plan.releases:
         source = sources[_source_key(release)]
+        defaults = open_values(release)
+        if defaults:
+            documents[f"{release.name}/{DEFAULTS_FILE}"] = _defaults(release, defaults)
         documents[f"{release.name}/helmrelease.yaml"] = _helm_release(release, source)
     index = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
@@ -80,7 +117,7 @@ def write(plan: DeploymentPlan, options: Options) -> Files:
 def _source_key(release: PlannedRelease) -> tuple[str, str]:
     """Releases with the same key share a source: its URL, and what of it is taken."""
     chart = release.chart
-    if chart is None:
+    if chart is None or chart.archive:
         return "", ""
     if chart.is_oci:
         return f"{chart.repository}/{chart.name}", chart.version
@@ -97,9 +134,12 @@ def _sources(
         key = _source_key(release)
         if key in sources:
             continue
-        if release.chart is None:
+        if release.chart is None or release.is_in_bundle:
             name, kind = BUNDLE_SOURCE, "GitRepository"
-            spec: dict[str, object] = {"url": options.repo, "ref": git_ref(options.revision)}
+            spec: dict[str, object] = {
+                "url": git_url(options.repo),
+                "ref": git_ref(options.revision),
+            }
         elif release.chart.is_oci:
             name, kind = _slug(key[0]), "OCIRepository"
             spec = {
@@ -124,6 +164,16 @@ def _sources(
             },
         )
     return sources
+
+
+def git_url(repo: str) -> str:
+    """A repository as Flux takes it: with its scheme. Raises INVALID_REQUEST for a local one."""
+    if repo.startswith("file://"):
+        raise invalid(f"--repo {repo}: Flux reads repositories over https, http and ssh")
+    if repo.startswith("git@"):
+        host, _, path = repo.partition(":")
+        return f"ssh://{host}/{path}"
+    return repo if "://" in repo else f"https://{repo}"
 
 
 def git_ref(revision: str) -> dict[str, object]:
@@ -164,6 +214,8 @@ def _helm_release(
             "sourceRef": reference,
         }
         spec["chart"] = {"spec": wanted}
+    elif chart.archive:
+        spec["chart"] = {"spec": {"chart": f"./{chart.unpacked}", "sourceRef": reference}}
     elif chart.is_oci:
         spec["chartRef"] = reference
     else:
@@ -172,7 +224,19 @@ def _helm_release(
         }
     if release.needs:
         spec["dependsOn"] = [{"name": needed} for needed in release.needs]
-    spec["values"] = release.values
+    if release.dynamic:
+        # Later ones win, and spec.values over all; so what is left open is not in it.
+        own = _cluster_values(release)
+        references = [("ConfigMap", own), ("Secret", own)]
+        spec["valuesFrom"] = [
+            *(
+                [_values_from("ConfigMap", _default_values(release))]
+                if open_values(release)
+                else []
+            ),
+            *({**_values_from(kind, name), "optional": True} for kind, name in references),
+        ]
+    spec["values"] = fixed_values(release)
     return {
         "apiVersion": _HELM,
         "kind": "HelmRelease",
@@ -187,6 +251,24 @@ def _helm_release(
         },
         "spec": spec,
     }
+
+
+def _defaults(release: PlannedRelease, values: Mapping[str, object]) -> dict[str, object]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": _default_values(release), "namespace": NAMESPACE},
+        "data": {_VALUES_KEY: yaml_text(values)},
+    }
+
+
+def _default_values(release: PlannedRelease) -> str:
+    # No release has a dot in its name, so this is nobody's "<release>-values".
+    return f"{release.name}.defaults"
+
+
+def _values_from(kind: str, name: str) -> dict[str, object]:
+    return {"kind": kind, "name": name, "valuesKey": _VALUES_KEY}
 
 
 def _slug(url: str) -> str:

@@ -66,6 +66,11 @@ def release_path(release: PlannedRelease) -> str:
     return release.folder
 
 
+def install_values(release: PlannedRelease) -> str:
+    """Where a value that is left to install time is said."""
+    return f"{release.folder}/{CLUSTER_VALUES}"
+
+
 def write(plan: DeploymentPlan, options: Options) -> Files:
     """The files of the deployer, by path in the bundle."""
     files: Files = {

@@ -45,6 +45,11 @@ def release_path(release: PlannedRelease) -> str:
     return release.folder
 
 
+def install_values(release: PlannedRelease) -> str:
+    """Where a value that is left to install time is said."""
+    return f"{release.folder}/{CLUSTER_VALUES}"
+
+
 def write(plan: DeploymentPlan, options: Options) -> Files:
     """The files of the deployer, by path in the bundle."""
     files = release_folders(plan, options)
@@ -64,7 +69,7 @@ def write(plan: DeploymentPlan, options: Options) -> Files:
 def _state(releases: Sequence[PlannedRelease]) -> bytes:
     repositories: dict[str, str] = {}
     for release in releases:
-        if release.chart is not None and not release.chart.is_oci:
+        if release.chart is not None and not (release.is_in_bundle or release.chart.is_oci):
             repositories.setdefault(release.chart.repository, f"aicr-{release.component}")
     document: dict[str, object] = {}
     if repositories:
@@ -92,11 +97,14 @@ def _release(
         # Its objects may be of kinds that the chart before it brings.
         entry["disableValidation"] = True
     else:
-        if chart.is_oci:
+        if chart.archive:
+            entry["chart"] = f"./{chart.archive}"
+        elif chart.is_oci:
             entry["chart"] = f"{chart.repository}/{chart.name}"
         else:
             entry["chart"] = f"{repositories[chart.repository]}/{chart.name}"
-        entry["version"] = chart.version
+        if not chart.archive:
+            entry["version"] = chart.version
         entry["disableValidationOnInstall"] = True
     needs = [f"{here[name].namespace}/{name}" for name in release.needs if name in here]
     if needs:

@@ -6,6 +6,8 @@ Everything that reaches a script was checked before (``aicr.bundle.names``), and
 from __future__ import annotations
 
 from aicr.bundle.charts import chart_files
+from aicr.bundle.dynamic import fixed_values, missing_paths, open_values
+from aicr.documents.digest import sha256_hex
 from aicr.documents.emit import yaml_text
 
 TYPE_CHECKING = False
@@ -28,6 +30,9 @@ _COMMENT = """\
 # Yours: what you write here is kept when the bundle is written again.
 """
 _UNDER = "# They stand under the component's name:  {component}: {{...}}\n"
+_OPEN = "# The values below are the recipe's, and wait for yours. As written: {mark}\n"
+_MISSING = "# No value so far, so the chart's own holds: {path}\n"
+_MARK = b" As written: "
 
 
 def release_folders(plan: DeploymentPlan, options: Options) -> Files:
@@ -35,11 +40,20 @@ def release_folders(plan: DeploymentPlan, options: Options) -> Files:
     files: Files = {}
     for release in plan.releases:
         own = chart_files(release) if release.chart is None else _upstream_files(release)
-        own[CLUSTER_VALUES] = options.kept.get(release.name) or cluster_values(release)
+        kept = options.kept.get(release.name)
+        given = _given(release, kept) if kept and release.dynamic else None
+        own["values.yaml"] = yaml_text(fixed_values(release, given)).encode("utf-8")
+        own[CLUSTER_VALUES] = kept or cluster_values(release)
         for name, data in own.items():
             files[f"{release.folder}/{name}"] = (data, False)
         files[f"{release.folder}/install.sh"] = (_install(release), True)
     return files
+
+
+def _given(release: PlannedRelease, kept: bytes) -> dict[str, object]:
+    from aicr.bundle.kept import read_kept
+
+    return read_kept({release.name: kept})[release.name]
 
 
 def cluster_values(release: PlannedRelease) -> bytes:
@@ -47,13 +61,27 @@ def cluster_values(release: PlannedRelease) -> bytes:
     text = _COMMENT.format(name=release.name)
     if release.chart is None:
         text += _UNDER.format(component=release.component)
+    if release.dynamic:
+        values = open_values(release)
+        body = "".join(_MISSING.format(path=path) for path in missing_paths(release))
+        body += yaml_text(values) if values else ""
+        text += _OPEN.format(mark=_mark(body.encode("utf-8"))) + body
     return text.encode("utf-8")
 
 
 def is_written_to(data: bytes) -> bool:
     """Whether somebody wrote values into a ``cluster-values.yaml``."""
+    head, found, rest = data.partition(_MARK)
+    mark, _, body = rest.partition(b"\n")
+    as_written = found and mark.decode("ascii", "replace") == _mark(body)
+    if as_written and all(line.startswith(b"#") for line in head.splitlines()):
+        return False
     lines = (line.strip() for line in data.splitlines())
     return any(line and not line.startswith(b"#") and line not in (b"---", b"{}") for line in lines)
+
+
+def _mark(body: bytes) -> str:
+    return sha256_hex(body)[:16]
 
 
 def quoted(text: str) -> str:
@@ -70,9 +98,10 @@ def _install(release: PlannedRelease) -> bytes:
     else:
         lines.append('\n# shellcheck source=/dev/null\n. "${here}/upstream.env"\n')
         lines.append(f'\nexec helm upgrade --install {name} "${{CHART}}" \\\n')
-        if not release.chart.is_oci:
-            lines.append('  --repo "${REPO}" \\\n')
-        lines.append('  --version "${VERSION}" \\\n')
+        if not release.is_in_bundle:
+            if not release.chart.is_oci:
+                lines.append('  --repo "${REPO}" \\\n')
+            lines.append('  --version "${VERSION}" \\\n')
     lines.append(f"  --namespace {namespace} --create-namespace \\\n")
     # The files say all: values that an earlier run was given by hand are not taken over.
     lines.append('  --reset-values --values "${here}/values.yaml" \\\n')
@@ -84,12 +113,11 @@ def _install(release: PlannedRelease) -> bytes:
 def _upstream_files(release: PlannedRelease) -> dict[str, bytes]:
     chart = release.chart
     assert chart is not None
-    if chart.is_oci:
+    if chart.archive:
+        lines = [f'CHART="${{here}}/../"{quoted(chart.archive)}']
+    elif chart.is_oci:
         lines = [f"CHART={quoted(f'{chart.repository}/{chart.name}')}"]
     else:
         lines = [f"CHART={quoted(chart.name)}", f"REPO={quoted(chart.repository)}"]
     lines.append(f"VERSION={quoted(chart.version)}")
-    return {
-        "values.yaml": yaml_text(release.values).encode("utf-8"),
-        "upstream.env": ("\n".join(lines) + "\n").encode("utf-8"),
-    }
+    return {"upstream.env": ("\n".join(lines) + "\n").encode("utf-8")}

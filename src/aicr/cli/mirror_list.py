@@ -1,0 +1,148 @@
+"""``aicr mirror list``: the images and charts that a recipe needs, for a mirror."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from aicr.cli.flags import add_bool, open_catalog_of, stated_criteria
+from aicr.cli.output import note, warn, write
+from aicr.cli.resolution import configure as add_resolution_flags
+from aicr.cli.resolution import resolved
+from aicr.errors import invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from aicr.catalog.layers import Catalog
+    from aicr.mirror.collect import MirrorList
+    from aicr.recipe.model import Recipe
+
+_FORMATS = ("yaml", "json", "hauler", "zarf")
+_PLATFORM = r"[a-z0-9]+/[a-z0-9]+(?:/[a-z0-9.]+)?"
+
+_EPILOG = """\
+Examples:
+  aicr mirror list --recipe recipe.yaml
+  aicr mirror list --recipe recipe.yaml --format hauler -o hauler-manifest.yaml
+  aicr mirror list --service eks --accelerator h100 --intent training --format zarf -o zarf.yaml
+  aicr mirror list --recipe recipe.yaml --charts-dir ./charts --image-platform linux/amd64
+      charts from a folder (archives or folders), nothing is fetched
+  aicr mirror list --recipe recipe.yaml --set gpu-operator:driver.enabled=false
+
+Every chart is rendered with the values of the recipe, by helm on PATH or the charts extra. Without
+--charts-dir the charts are fetched. A component whose images cannot be found is an error: inside
+the air gap it would be too late. --allow-incomplete makes it a warning, which is in the output.
+
+Exit codes: 0 listed; 2 something could not be found, or an input is at fault; 4 to 7 the address
+of --snapshot is forbidden, too slow, down or overloaded.
+"""
+
+
+class PlatformFlag(argparse.Action):
+    """``--platform`` is a criterion, and what has a slash in it the platforms of images."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        text = str(values)
+        setattr(namespace, "image_platform" if "/" in text else self.dest, text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "-r", "--recipe", metavar="RECIPE", help="a recipe, or a bundle's folder; or give criteria"
+    )
+    add_resolution_flags(parser, platform=PlatformFlag)
+    parser.add_argument(
+        "--set", metavar="COMPONENT:PATH=VALUE", action="append", default=[], dest="sets",
+        help="change a value; COMPONENT:enabled=false leaves a component out; can be repeated",
+    )  # fmt: skip
+    parser.add_argument("--charts-dir", metavar="DIR", default="", help="take the charts from here")
+    add_bool(parser, "--plain-http", help="fetch charts of OCI registries without TLS")
+    parser.add_argument(
+        "--image-platform", metavar="OS/ARCH,...", default="",
+        help="only these, such as linux/amd64,linux/arm64, where the format can say so; "
+        "--platform takes them too",
+    )  # fmt: skip
+    add_bool(parser, "--allow-incomplete", help="list what could be found, with a warning")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
+    parser.add_argument("-t", "--format", choices=_FORMATS, default="yaml", help="default: yaml")
+
+
+def run(args: argparse.Namespace) -> int:
+    from aicr.charts.source import Charts
+    from aicr.mirror.collect import collect
+    from aicr.mirror.formats import written
+
+    platforms = _platforms(args)
+    charts = Charts(args.charts_dir, plain_http=args.plain_http)
+    recipe, catalog, where = _recipe(args)
+    found = collect(recipe, catalog, charts, sets=args.sets, where=where)
+    for one in found.components:
+        for text in one.notes:
+            note(f"{one.component}: {text}")
+    _check_complete(found, allowed=args.allow_incomplete)
+    write(written(found, args.format, platforms), args.output)
+    return 0
+
+
+def _recipe(args: argparse.Namespace) -> tuple[Recipe, Catalog, str]:
+    if args.recipe is None:
+        resolution = resolved(args)
+        return resolution.recipe, resolution.catalog, "the resolved recipe"
+    stated = sorted(stated_criteria(args))
+    stated += [name for name in ("snapshot", "inherit_from") if getattr(args, name) is not None]
+    if stated:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in stated)
+        raise invalid(f"--recipe and {flags}: a recipe is given or resolved, not both")
+    from aicr.artifact.read import open_artifact
+    from aicr.bundle.build import catalog_notice
+    from aicr.cli.connect import cluster_of
+    from aicr.recipe.document import recipe_from
+
+    artifact = open_artifact(args.recipe, "--recipe", cluster_of(args))
+    recipe = recipe_from(
+        artifact.document, artifact.where, on_warning=lambda problem: warn(str(problem))
+    )
+    catalog = open_catalog_of(args)
+    for notice in catalog_notice(recipe, catalog):
+        warn(notice.message)
+    return recipe, catalog, artifact.where
+
+
+def _platforms(args: argparse.Namespace) -> list[str]:
+    import re
+
+    text: str = args.image_platform
+    elsewhere = args.config is not None or os.environ.get("AICR_PLATFORM")
+    if text and "image_platform" not in args.sources and args.platform is None and elsewhere:
+        # A --platform on the command line hides the one from elsewhere, which is the criterion.
+        raise invalid(
+            f"--platform {text}: could hide the platform that --config or AICR_PLATFORM states",
+            hint=f"write --image-platform {text}, and --platform NAME for the criterion",
+        )
+    found = list(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
+    for one in found:
+        if not re.fullmatch(_PLATFORM, one):
+            raise invalid(f'--image-platform: "{one}" is no platform, such as linux/amd64')
+    return found
+
+
+def _check_complete(found: MirrorList, *, allowed: bool) -> None:
+    reasons = [f"{one.component}: {why}" for one in found.incomplete for why in one.missing]
+    if not reasons:
+        return
+    names = ", ".join(one.component for one in found.incomplete)
+    if not allowed:
+        raise invalid(
+            f"the images of {names} could not all be found:\n  " + "\n  ".join(reasons),
+            hint="--allow-incomplete lists the others; it is then for you to find these",
+            details={"incomplete": [one.component for one in found.incomplete]},
+        )
+    for reason in reasons:
+        warn(f"incomplete: {reason}")

@@ -1,0 +1,1 @@
+"""What has to be mirrored before a recipe can be installed without the internet."""

@@ -1,0 +1,231 @@
+"""Which images and charts a recipe needs: its plan, every release rendered, images gathered."""
+
+from __future__ import annotations
+
+from aicr.bundle.charts import chart_files, literal
+from aicr.bundle.names import check_recipe
+from aicr.bundle.overrides import parse_set, settle
+from aicr.bundle.plan import make_plan
+from aicr.bundle.selection import select
+from aicr.charts.engine import helm
+from aicr.charts.loose import read_loosely
+from aicr.charts.values import effective_values
+from aicr.documents.fields import problems_error
+from aicr.errors import AicrError
+from aicr.mirror.gather import from_objects, from_values, tags_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
+    from aicr.catalog.layers import Catalog
+    from aicr.charts.engine import HelmBinary, HelmLibrary
+    from aicr.charts.source import Charts
+    from aicr.recipe.model import Recipe
+
+
+class MirroredChart:
+    """A chart to mirror; ``component`` is whose it is."""
+
+    __slots__ = ("chart", "component", "namespace", "repository", "version")
+
+    def __init__(
+        self, *, component: str, repository: str, chart: str, version: str, namespace: str
+    ) -> None:
+        self.component = component
+        self.repository = repository
+        self.chart = chart
+        self.version = version
+        self.namespace = namespace
+
+
+class ComponentImages:
+    """The images of a component, sorted. ``missing`` says why there may be more of them;
+    ``notes`` are what a person may want to know besides."""
+
+    __slots__ = ("component", "images", "missing", "notes", "type")
+
+    def __init__(
+        self,
+        component: str,
+        *,
+        type: str,
+        images: Sequence[str],
+        missing: Sequence[str] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.component = component
+        self.type = type
+        self.images = images
+        self.missing = missing
+        self.notes = notes
+
+
+class MirrorList:
+    """What a recipe needs, by component."""
+
+    __slots__ = ("charts", "components", "criteria", "recipe_version")
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        *,
+        charts: Sequence[MirroredChart],
+        components: Sequence[ComponentImages],
+    ) -> None:
+        self.recipe_version = recipe.version
+        self.criteria = recipe.criteria.stated()
+        self.charts = charts
+        self.components = components
+
+    @property
+    def images(self) -> list[str]:
+        """All images, each once."""
+        return sorted({image for one in self.components for image in one.images})
+
+    @property
+    def incomplete(self) -> list[ComponentImages]:
+        return [one for one in self.components if one.missing]
+
+
+def collect(
+    recipe: Recipe,
+    catalog: Catalog,
+    charts: Charts,
+    *,
+    sets: Sequence[str] = (),
+    where: str,
+) -> MirrorList:
+    """The images and charts of ``recipe``; same input, same list.
+
+    Raises INVALID_REQUEST for a recipe, an override or a catalog that is at fault, and where there
+    is no Helm. What stands in the way of one component's images is in the list, not raised.
+    """
+    engine = helm("to find the images of charts, rendering them")
+    problems = check_recipe(recipe, where)
+    if problems:
+        raise problems_error(problems)
+    settled = settle(parse_set(sets), recipe, catalog.registry)
+    selected = select(recipe, settled.removed, where)
+    built, failed = _built(selected, catalog)
+    plan = None
+    if len(failed) < len(selected.components):
+        remaining = select(recipe, settled.removed | set(failed), where)
+        overrides = {name: own for name, own in settled.values.items() if name not in failed}
+        plan = make_plan(remaining, catalog, overrides=overrides, built=built, where=where)
+    components: list[ComponentImages] = []
+    for ref in sorted(selected.components, key=lambda one: one.name):
+        kind = ref.type.lower() or "helm"
+        if plan is None or ref.name in failed:
+            components.append(
+                ComponentImages(ref.name, type=kind, images=(), missing=[failed[ref.name]])
+            )
+        else:
+            components.append(_component(ref.name, kind, plan, charts, engine))
+    return MirrorList(recipe, charts=_charts(plan), components=components)
+
+
+def _built(recipe: Recipe, catalog: Catalog) -> tuple[dict[str, bytes], dict[str, str]]:
+    """What kustomize built of each Kustomize component, and why it could not build others."""
+    built: dict[str, bytes] = {}
+    failed: dict[str, str] = {}
+    for ref in recipe.components:
+        if ref.type == "Kustomize" and ref.source:
+            from aicr.bundle.kustomize import build
+
+            try:
+                built[ref.name] = literal(build(ref, catalog))
+            except AicrError as error:
+                failed[ref.name] = error.message
+    return built, failed
+
+
+def _charts(plan: DeploymentPlan | None) -> list[MirroredChart]:
+    found = [
+        MirroredChart(
+            component=release.component,
+            repository=release.chart.repository,
+            chart=release.chart.name,
+            version=release.chart.version,
+            namespace=release.namespace,
+        )
+        for release in (plan.releases if plan is not None else ())
+        if release.chart is not None
+    ]
+    return sorted(found, key=lambda one: one.component)
+
+
+def _component(
+    name: str,
+    kind: str,
+    plan: DeploymentPlan,
+    charts: Charts,
+    engine: HelmBinary | HelmLibrary,
+) -> ComponentImages:
+    images: set[str] = set()
+    missing: list[str] = []
+    hidden: set[str] = set()
+    untagged: set[str] = set()
+    for release in plan.releases:
+        if release.component != name:
+            continue
+        try:
+            values, rendered = _rendered(release, charts, engine)
+            where = f"the rendered release {release.name}"
+            objects = from_objects(read_loosely(rendered, where))
+        except AicrError as error:
+            missing.append(f"{release.name}: {error.message}")
+            continue
+        stated = from_values(values)
+        images |= objects.images | stated.images
+        hidden |= objects.hidden
+        loose = objects.untagged | stated.untagged
+        images |= tags_in(rendered.decode("utf-8", "replace"), loose)
+        untagged |= loose
+        missing += [
+            f"{release.name}: installs what cannot be seen here: {one}"
+            for one in sorted(objects.installers)
+        ]
+    if not images and not missing and hidden:
+        missing.append(
+            f"no image was found, and {', '.join(sorted(hidden))} may make a controller run some"
+        )
+    known = {image.rpartition("@")[0] or image for image in images}
+    notes = [
+        f"{repository} is named without a tag, and nothing that is rendered uses it"
+        for repository in sorted(untagged)
+        if not any(_is_of(image, repository) for image in known)
+    ]
+    return ComponentImages(name, type=kind, images=sorted(images), missing=missing, notes=notes)
+
+
+def _is_of(image: str, repository: str) -> bool:
+    return f"/{image}".rpartition(":")[0].endswith(f"/{repository}")
+
+
+def _rendered(
+    release: PlannedRelease, charts: Charts, engine: HelmBinary | HelmLibrary
+) -> tuple[Mapping[str, object], bytes]:
+    """The values that the release's templates see, and what they render to."""
+    import os
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="aicr-mirror-") as folder:
+        if release.chart is not None:
+            chart = release.chart
+            archive = charts.get(chart.repository, chart.name, chart.version)
+            values: Mapping[str, object] = effective_values(archive, release.values)
+            path = os.path.join(folder, archive.file_name)
+            with open(path, "wb") as file:
+                file.write(archive.data)
+            given = release.values
+        else:
+            path = os.path.join(folder, release.name)
+            values, given = release.values, {}  # they are in the chart
+            for name, data in chart_files(release).items():
+                full = os.path.join(path, *name.split("/"))
+                os.makedirs(os.path.dirname(full), exist_ok=True)
+                with open(full, "wb") as file:
+                    file.write(data)
+        return values, engine.render(path, release.name, release.namespace, given)

@@ -1,0 +1,262 @@
+"""What each address of the API answers: fields in, an ``Answer`` out; no HTTP, no event loop."""
+
+from __future__ import annotations
+
+from aicr.documents.emit import json_text, yaml_text
+from aicr.errors import AicrError, invalid, not_found
+from aicr.library import Recipe, again, bundle, check, plan
+from aicr.server.asks import CRITERIA, Ask, Asked
+from aicr.server.negotiation import (
+    ARCHIVE,
+    DOCUMENT,
+    MIRROR,
+    PLAN,
+    RECIPE,
+    REPORT,
+    VALUE,
+    media_type,
+)
+from aicr.server.service import Answer, Service
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+RECIPE_FIELDS = (*CRITERIA, "criteria", "criteriaStrict", "from", "fromName")
+QUERY_FIELDS = (*RECIPE_FIELDS, "selector")
+BUNDLE_FIELDS = (
+    "from",
+    "fromName","recipe", "recipeName", "criteria", "criteriaStrict", "deployer", "set", "repo",
+                 "targetRevision")  # fmt: skip
+CHECK_FIELDS = ("from", "fromName", "to", "toName", "criteria", "criteriaStrict", "deployer",
+                "allowDifferentCriteria")  # fmt: skip
+PLAN_FIELDS = (*CHECK_FIELDS, "stages", "includeUnplanned")
+MIRROR_FIELDS = (
+    "from",
+    "fromName","recipe", "recipeName", "criteria", "criteriaStrict", "set", "format", "platforms",
+                 "allowIncomplete")  # fmt: skip
+
+
+def recipe(service: Service, ask: Ask) -> Answer:
+    """``/v1/recipe``: criteria in, recipe out."""
+    asked = Asked(ask, RECIPE_FIELDS)
+    before = asked.recipe("from")
+    if before is None:
+        found = service.recipe(asked.criteria(service))
+    else:
+        found = again(before, service.catalog)
+    if ask.form == "html":
+        from aicr.server.recipe_html import recipe_html
+
+        return _answer(recipe_html(found), ask, RECIPE)
+    return _answer(found.yaml() if ask.form == "yaml" else found.json(), ask, RECIPE)
+
+
+def query(service: Service, ask: Ask) -> Answer:
+    """``/v1/query``: one value of a recipe."""
+    asked = Asked(ask, QUERY_FIELDS)
+    selector = asked.required("selector")
+    found = service.recipe(asked.criteria(service)).query(selector, service.catalog)
+    if ask.form == "text" and isinstance(found, str):
+        return _answer(found + "\n", ask, VALUE)
+    return _document(found, ask, VALUE)
+
+
+def make_bundle(service: Service, ask: Ask) -> Answer:
+    """``/v1/bundle``: a recipe in, an archive of what the deployer applies out."""
+    asked = Asked(ask, BUNDLE_FIELDS, main="recipe")
+    found = _recipe_or_criteria(asked, service)
+    deployer = asked.required("deployer")
+    _check_built_here(found)
+    made = bundle(
+        found,
+        catalog=service.catalog,
+        deployer=deployer,
+        sets=asked.texts("set"),
+        repo=asked.text("repo"),
+        target_revision=asked.text("targetRevision"),
+    )
+    warnings = [*found.warnings, *(f"{kind}: {said}" for kind, said in made.notices)]
+    name = f'attachment; filename="bundle-{deployer}.{ask.form}"'
+    return Answer(
+        made.archive(ask.form),
+        media_type(ask.form, ARCHIVE),
+        headers={"content-disposition": name},
+        warnings=warnings,
+    )
+
+
+def upgrade_check(service: Service, ask: Ask) -> Answer:
+    """``/v1/upgrade-check``: the report of ``aicr upgrade-check``."""
+    asked = Asked(ask, CHECK_FIELDS, main="from")
+    before, after = _both_sides(asked, service)
+    report = check(
+        before,
+        after,
+        catalog=service.catalog,
+        deployer=asked.text("deployer"),
+        allow_different_criteria=asked.boolean("allowDifferentCriteria"),
+    )
+    said = [*before.warnings, *(after.warnings if after else ()), *report.warnings]
+    return _answer(report.text(ask.form), ask, REPORT, said)
+
+
+def upgrade_plan(service: Service, ask: Ask) -> Answer:
+    """``/v1/upgrade-plan``: the plan of ``aicr upgrade-plan``."""
+    asked = Asked(ask, PLAN_FIELDS, main="from")
+    before, after = _both_sides(asked, service)
+    stages = asked.text("stages") or "hops"
+    if stages not in ("hops", "releases"):
+        raise invalid(f'stages: expected hops or releases, found "{stages}"')
+    found = plan(
+        before,
+        after,
+        catalog=service.catalog,
+        deployer=asked.text("deployer"),
+        stages=stages,
+        include_unplanned=asked.boolean("includeUnplanned"),
+        allow_different_criteria=asked.boolean("allowDifferentCriteria"),
+    )
+    said = [*before.warnings, *(after.warnings if after else ()), *found.warnings]
+    return _answer(found.text(ask.form), ask, PLAN, said)
+
+
+def mirror_list(service: Service, ask: Ask) -> Answer:
+    """``/v1/mirror-list``: the images and charts of a recipe, from the charts of this server."""
+    from aicr.charts.source import Charts
+    from aicr.mirror.collect import collect
+    from aicr.mirror.formats import FORMATS, written
+
+    asked = Asked(ask, MIRROR_FIELDS, main="recipe")
+    form = asked.text("format") or ask.form
+    if form not in FORMATS:
+        raise invalid(f'format: expected {", ".join(FORMATS)}, found "{form}"')
+    found = _recipe_or_criteria(asked, service)
+    _check_built_here(found)
+    if not service.charts_dir:
+        raise invalid(
+            "this server was given no charts, and fetches none for a request",
+            hint="start it with aicr serve --charts-dir DIR, or use aicr mirror list",
+        )
+    # Opened for this request alone: what it finds is kept by names that the client chooses.
+    charts = Charts(service.charts_dir)
+    listed = collect(
+        found.model, service.catalog.layers, charts, sets=asked.texts("set"), where=found.name
+    )
+    reasons = [f"{one.component}: {why}" for one in listed.incomplete for why in one.missing]
+    if reasons and not asked.boolean("allowIncomplete"):
+        raise invalid(
+            "the images of these could not all be found:\n  " + "\n  ".join(reasons),
+            hint="allowIncomplete lists what could be found",
+            details={"incomplete": list(reasons)},
+        )
+    text = written(listed, form, asked.texts("platforms"))
+    answer = _answer(text, ask, MIRROR, [*found.warnings, *reasons])
+    if form in ("hauler", "zarf"):
+        answer.media = "application/yaml"
+    return answer
+
+
+def criteria(service: Service, ask: Ask) -> Answer:
+    """``/v1/criteria``: the valid values, and the combinations that resolve."""
+    Asked(ask, ())
+    recipes = [{"criteria": one.values(), "components": many} for one, many in service.resolvable]
+    values = {"values": service.catalog.criteria, "recipes": recipes}
+    return _document(values, ask, DOCUMENT)
+
+
+def components(service: Service, ask: Ask) -> Answer:
+    """``/v1/components``: what the registry knows."""
+    Asked(ask, ())
+    listed: list[object] = []
+    for name, entry in sorted(service.catalog.layers.registry.items()):
+        fields = {
+            "name": name,
+            "displayName": entry.display_name,
+            "type": "Kustomize" if entry.is_kustomize else "Helm",
+            "chart": entry.chart,
+            "source": entry.source or entry.repository,
+            "version": entry.version or entry.tag,
+            "namespace": entry.namespace,
+            "path": entry.path,
+        }
+        values: dict[str, object] = {key: value for key, value in fields.items() if value}
+        values["hasRecords"] = bool(entry.upgrades_file)
+        listed.append(values)
+    return _document({"components": listed}, ask, DOCUMENT)
+
+
+def records(service: Service, ask: Ask, component: str) -> Answer:
+    """``/v1/records/{component}``: as ``aicr records show --format json``."""
+    from aicr.upgrade.model import Records
+    from aicr.upgrade.shown import records_values
+
+    Asked(ask, ())
+    if component not in service.catalog.layers.registry:
+        raise not_found(
+            f'the registry has no component "{component[:200]}"',
+            hint="/v1/components lists them",
+        )
+    found = service.catalog.records.get(component)
+    transitions = found.transitions if found is not None else ()
+    return _document(records_values(found or Records(component), transitions), ask, DOCUMENT)
+
+
+def _recipe_or_criteria(asked: Asked, service: Service) -> Recipe:
+    """The one of ``recipe``, ``criteria`` and ``from`` (its criteria, resolved again) that is
+    there."""
+    found = asked.recipe("recipe")
+    given = [name for name in ("criteria", "from") if asked.has(name)]
+    if len(given) + (found is not None) > 1:
+        names = " and ".join((["recipe"] if found is not None else []) + given)
+        raise invalid(f"{names}: a recipe is given or resolved, not both")
+    if found is not None:
+        return found
+    if asked.has("criteria"):
+        return service.recipe(asked.criteria(service))
+    before = asked.recipe("from")
+    if before is None:
+        raise invalid("recipe: is missing", hint="send a recipe, or criteria to resolve")
+    return again(before, service.catalog)
+
+
+def _both_sides(asked: Asked, service: Service) -> tuple[Recipe, Recipe | None]:
+    before = asked.recipe("from")
+    if before is None:
+        raise invalid("from: is missing", hint="send the recipe or bundle that is deployed")
+    after = asked.recipe("to")
+    if asked.has("criteria"):
+        if after is not None:
+            raise invalid("to and criteria: a recipe is given or resolved, not both")
+        after = service.recipe(asked.criteria(service))
+    return before, after
+
+
+def _check_built_here(found: Recipe) -> None:
+    """Whether it takes no program and no network to make a bundle of it."""
+    names = [
+        ref.name for ref in found.components if ref.type.lower() == "kustomize" and ref.enabled
+    ]
+    if names:
+        raise invalid(
+            f"{', '.join(names)}: a Kustomize component is built from its source, and this server "
+            "fetches nothing",
+            hint="use the command aicr where kubectl is",
+        )
+
+
+def _answer(
+    text: str, ask: Ask, offered: Mapping[str, str], warnings: list[str] | None = None
+) -> Answer:
+    return Answer(text.encode("utf-8"), media_type(ask.form, offered), warnings=warnings)
+
+
+def _document(value: object, ask: Ask, offered: Mapping[str, str]) -> Answer:
+    if ask.form != "json":
+        return _answer(yaml_text(value), ask, offered)
+    try:
+        return _answer(json_text(value), ask, offered)
+    except ValueError:
+        raise AicrError(
+            "INVALID_REQUEST", "a value of this has no JSON form", hint="ask for application/yaml"
+        ) from None

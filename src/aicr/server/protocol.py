@@ -1,0 +1,106 @@
+"""How a connection is bounded before a request is whole: slow heads, large heads, too many."""
+
+from __future__ import annotations
+
+import json
+
+from httptools import HttpParserError
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from aicr.errors import INVALID_REQUEST, UNAVAILABLE
+from aicr.server.refusal import RETRY_SECONDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Iterable
+
+    from aicr.server.limits import Limits
+
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
+
+
+class Protocol(HttpToolsProtocol):
+    """A connection. ``limits`` is set on a subclass made for one server."""
+
+    limits: Limits
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        self.in_head = True
+        self.head = 0
+        if len(self.connections) > self.limits.connections:
+            self._refuse(503, UNAVAILABLE, "the server has as many connections as it takes")
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self.in_head:
+            if not self.head:
+                self.since = self.loop.time()
+            self.head += len(data)
+        super().data_received(data)
+        if self.in_head and self.head > self.limits.head and not self.transport.is_closing():
+            most = self.limits.head
+            self._refuse(431, INVALID_REQUEST, f"a request's head has no more than {most} bytes")
+
+    def on_headers_complete(self) -> None:
+        self.in_head = False
+        self.since = self.loop.time()
+        if len(self.url) > self.limits.head or b"\0" in self.url:
+            raise HttpParserError("the address")
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        self.in_head = not self.pipeline
+        self.head = 0
+        self.since = self.loop.time()
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, INVALID_REQUEST, "this is not HTTP that can be read")
+
+    def overdue(self, now: float) -> None:
+        """End the connection if it has kept the server waiting for too long."""
+        waited = now - self.since
+        if not self.in_head:
+            if waited > self.limits.answer_seconds:
+                self.transport.abort()
+        elif self.head and waited > self.limits.head_seconds:
+            self._refuse(408, INVALID_REQUEST, "the request's head took too long to arrive")
+        elif waited > self.limits.idle_seconds:
+            self.transport.close()
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        values = {
+            "code": code,
+            "message": message,
+            "details": {},
+            "requestId": "",
+            "timestamp": "",
+            "retryable": status == 503,
+        }
+        body = json.dumps(values).encode()
+        retry = f"retry-after: {RETRY_SECONDS}\r\n" if status == 503 else ""
+        head = (
+            f"HTTP/1.1 {status} {_REASONS[status]}\r\ncontent-type: application/json\r\n{retry}"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+
+
+def protocol_for(limits: Limits) -> type[Protocol]:
+    return type("BoundedProtocol", (Protocol,), {"limits": limits})
+
+
+def close_overdue(connections: Iterable[object], now: float) -> None:
+    for connection in list(connections):
+        if isinstance(connection, Protocol) and not connection.transport.is_closing():
+            connection.overdue(now)

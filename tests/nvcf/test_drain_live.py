@@ -1,0 +1,300 @@
+"""The drain gate on real NATS servers: one, and a cluster of three."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from aicr.nvcf.evidence_chain import verify
+from aicr.nvcf.queues import CREATION, TERMINATION
+from nvcf_fixtures import Operator, limits, nats_cli
+from nvcf_world import EAST, WEST, World, creation, request_of, subject_of
+
+
+def again(world: World) -> None:
+    """What the control plane and the agents do after a restart of the only server."""
+    world.servers.all[0].restart()
+    world.servers.nvca(EAST, WEST)
+
+
+def test_a_day_at_the_gate(small_world: World) -> None:
+    operator = Operator(small_world)
+    first = operator.drain()
+    assert first.decision.answer == "drained"
+    assert "written as the baseline" in first.notes[0]
+    assert "direct connection" in first.sources.client
+    assert first.sources.monitor == "monitors by proxy"
+    fields, data = creation("one")
+    small_world.servers.publish(subject_of(), data)
+    pending = operator.drain()
+    assert pending.decision.answer == "not-drained"
+    assert pending.decision.lines[0].pending == 1
+    small_world.agent(ack=False)
+    flying = operator.drain()
+    assert (flying.decision.lines[0].pending, flying.decision.lines[0].in_flight) == (0, 1)
+    assert flying.baseline["answersSince"] == 2
+    small_world.request("east", request_of(fields))
+    assert verify(str(operator.folder)).intact
+
+
+def test_consumed_is_drained(small_world: World) -> None:
+    small_world.servers.publish(subject_of(), creation("one")[1], creation("two")[1])
+    operator = Operator(small_world)
+    assert operator.word() == "not-drained"
+    small_world.agent(count=2)
+    assert operator.word() == "drained"
+
+
+def test_in_flight_at_the_baseline_needs_its_request(small_world: World) -> None:
+    fields, data = creation("one")
+    small_world.servers.publish(subject_of(), data)
+    small_world.agent(ack=False)
+    operator = Operator(small_world)
+    assert operator.word() == "not-drained"
+    small_world.servers.api(f"STREAM.MSG.DELETE.{CREATION}", {"seq": 1})
+    gone = operator.drain()
+    assert gone.decision.answer == "vanished"
+    assert "was in flight" in gone.decision.because[0]
+    small_world.request("east", request_of(fields))
+    assert operator.word() == "drained"
+
+
+def test_lost(small_world: World) -> None:
+    small_world.servers.publish(subject_of(), creation("one")[1])
+    operator = Operator(small_world)
+    assert operator.word() == "not-drained"
+    small_world.servers.all[0].stop()
+    down = operator.drain()
+    assert down.decision.answer == "cannot-verify"
+    small_world.servers.all[0].start()
+    small_world.servers.nvca(EAST, WEST)
+    found = operator.drain(callers_paused=True)
+    assert found.decision.answer == "lost"
+    assert "1 messages at the time" in found.decision.because[0]
+    # It stays lost, and a new baseline is a deliberate act.
+    assert operator.word(callers_paused=True) == "lost"
+    assert operator.word(new_baseline="support has the evidence") == "drained"
+
+
+def test_drained_then_restarted_then_one_roll_later(world: World) -> None:
+    world.servers.nvca(EAST, WEST)
+    operator = Operator(world)
+    assert operator.word() == "drained"
+    again(world)
+    assert operator.word() == "cannot-verify"  # nobody stated that callers were paused
+    found = operator.drain(callers_paused=True)
+    assert found.decision.answer == "drained-restarted-empty"
+    assert found.decision.go
+    assert operator.word() == "drained"
+
+
+def test_published_and_dropped_unseen_after_a_drained_reading(world: World) -> None:
+    """Nobody can see it: only the operator's word that callers were paused stands against it."""
+    world.servers.nvca(EAST, WEST)
+    operator = Operator(world)
+    assert operator.word() == "drained"
+    world.servers.publish(subject_of(), creation("one")[1])
+    assert operator.word() == "not-drained"
+    again(world)
+    assert operator.word(callers_paused=True) == "lost"
+
+
+def test_drained_long_after_an_old_restart(world: World) -> None:
+    again(world)
+    found = Operator(world).drain()
+    assert found.decision.answer == "drained"
+    assert "losses before it cannot be seen" in " ".join(found.decision.notes)
+
+
+def test_vanished_after_a_purge(small_world: World) -> None:
+    small_world.servers.publish(subject_of(), creation("one")[1])
+    operator = Operator(small_world)
+    assert operator.word() == "not-drained"
+    small_world.servers.api(f"STREAM.PURGE.{CREATION}")
+    assert operator.word() == "vanished"
+
+
+def test_vanished_after_expiry(world: World) -> None:
+    world.servers.stream(CREATION, "Create.NVCA.>", max_age=2 * 10**9, duplicate_window=10**9)
+    world.servers.stream(TERMINATION, "Terminate.NVCA.>")
+    world.servers.consumer(CREATION, f"{CREATION}-{EAST}", f"Create.NVCA.*.{EAST}.*.*")
+    world.servers.publish(subject_of(), creation("one")[1])
+    operator = Operator(world)
+    assert operator.word(settle=0.02) == "not-drained"
+    end = time.monotonic() + 5
+    while world.servers.api(f"STREAM.INFO.{CREATION}")["state"]["messages"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    assert operator.word() == "vanished"
+
+
+def test_a_stream_made_again_with_lower_sequences_while_reading(small_world: World) -> None:
+    small_world.servers.publish(subject_of(), creation("one")[1])
+    operator = Operator(small_world)
+    assert operator.word() == "not-drained"
+
+    def make_again() -> None:
+        small_world.servers.api(f"STREAM.DELETE.{CREATION}")
+        small_world.servers.stream(CREATION, "Create.NVCA.>")
+        small_world.servers.consumer(CREATION, f"{CREATION}-{EAST}", f"Create.NVCA.*.{EAST}.*.*")
+
+    assert operator.word(between=make_again) in ("lost", "vanished")
+
+
+def test_a_consumer_deleted_meanwhile(small_world: World) -> None:
+    operator = Operator(small_world)
+    assert operator.word() == "drained"
+    name = f"{CREATION}-{WEST}"
+    found = operator.drain(
+        between=lambda: small_world.servers.api(f"CONSUMER.DELETE.{CREATION}.{name}")
+    )
+    assert found.decision.answer == "not-drained"
+
+
+def test_a_caller_that_is_not_paused(small_world: World) -> None:
+    operator = Operator(small_world)
+    assert operator.word() == "drained"
+
+    def call() -> None:
+        small_world.servers.publish(subject_of(), creation("one")[1])
+        small_world.agent()
+
+    found = operator.drain(between=call)
+    assert found.decision.answer == "not-drained"
+    assert "moved between the two readings" in " ".join(found.decision.because)
+
+
+def test_the_only_message_is_in_the_last_of_many_queues(world: World) -> None:
+    world.servers.nvca(EAST, WEST)
+    names = []
+    with world.servers.client() as client:
+        import asyncio
+        import json
+
+        async def make() -> None:
+            for number in range(600):
+                version = f"f0d78217-3c60-5fca-acb4-{number:012x}"
+                name = f"rq_ncp_{version}"
+                names.append(name)
+                config = {"name": name, "subjects": [f"rq.ncp.{version}.>"], "storage": "memory",
+                          "retention": "workqueue"}  # fmt: skip
+                subject = f"$JS.API.STREAM.CREATE.{name}"
+                await client.request(subject, json.dumps(config).encode(), timeout=5)
+                user = {"durable_name": f"{name}_workers", "ack_policy": "explicit"}
+                body = {"stream_name": name, "config": user}
+                subject = f"$JS.API.CONSUMER.DURABLE.CREATE.{name}.{name}_workers"
+                await client.request(subject, json.dumps(body).encode(), timeout=5)
+            await asyncio.sleep(0)
+
+        world.servers.run(make())
+    operator = Operator(world)
+    found = operator.drain()
+    assert found.decision.answer == "drained"
+    assert len(found.second.queues) == 602
+    last = names[-1].removeprefix("rq_ncp_")
+    world.servers.publish(f"rq.ncp.{last}.x", b"request")
+    left = operator.drain()
+    assert left.decision.answer == "not-drained"
+    assert left.decision.lines[0].queue == names[-1]
+
+
+def test_narrowed(small_world: World) -> None:
+    operator = Operator(small_world)
+    assert operator.word() == "drained"
+    small_world.servers.publish(subject_of(), creation("one")[1])
+    assert operator.word(queues=["rq_*"]) == "partial"
+    assert operator.word(queues=[CREATION]) == "not-drained"
+    assert operator.word(queues=["no_such"]) == "cannot-verify"
+
+
+def test_two_operators_at_once(small_world: World) -> None:
+    operator = Operator(small_world)
+    assert operator.word() == "drained"
+    before = len(verify(str(operator.folder)).entries)
+    with operator.record() as held:
+        assert held.writable
+        second = operator.drain()
+        assert "another command is writing" in " ".join(second.notes)
+        assert second.decision.answer == "drained"
+    assert len(verify(str(operator.folder)).entries) == before
+
+
+def test_a_baseline_is_never_made_of_half_a_reading(small_world: World) -> None:
+    small_world.doubles["west"].stop()
+    operator = Operator(small_world)
+    found = operator.drain()
+    assert found.decision.answer == "cannot-verify"
+    assert "no baseline was written" in " ".join(found.notes)
+    assert found.baseline == {}
+
+
+# Three servers.
+
+
+def test_a_cluster_of_three(wide_world: World) -> None:
+    operator = Operator(wide_world)
+    found = operator.drain()
+    assert found.decision.answer == "drained", found.decision.because
+    rq = next(name for name in found.second.queues if name.startswith("rq_"))
+    assert found.second.queues[rq].replicas == 3
+    wide_world.servers.publish(f"rq.ncp.{rq.removeprefix('rq_ncp_')}.x", b"request")
+    assert operator.word() == "not-drained"
+    wide_world.servers.fetch(rq, f"{rq}_workers")
+    assert operator.word() == "drained"
+    # The server of the creation stream goes down and comes back, as in a roll.
+    host = next(
+        one for one in wide_world.servers.all if one.name == found.second.queues[CREATION].server
+    )
+    host.stop()
+    down = Operator(wide_world, bounds=limits(nats=1.0)).drain()
+    assert down.decision.answer == "cannot-verify"
+    host.start()
+    end = time.monotonic() + 20
+    word = operator.word(callers_paused=True)
+    while word == "cannot-verify" and time.monotonic() < end:
+        time.sleep(0.2)
+        word = operator.word(callers_paused=True)
+    assert word == "drained-restarted-empty"
+
+
+def test_lost_on_one_of_three(wide_world: World) -> None:
+    wide_world.servers.publish(subject_of(), creation("one")[1])
+    operator = Operator(wide_world)
+    found = operator.drain()
+    assert found.decision.answer == "not-drained"
+    host = next(
+        one for one in wide_world.servers.all if one.name == found.second.queues[CREATION].server
+    )
+    host.restart()
+    end = time.monotonic() + 20
+    word = operator.word(callers_paused=True)
+    while word == "cannot-verify" and time.monotonic() < end:
+        time.sleep(0.2)
+        word = operator.word(callers_paused=True)
+    assert word == "lost"
+
+
+@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
+def test_through_nats_box(small_world: World) -> None:
+    operator = Operator(small_world, direct=False)
+    found = operator.drain()
+    assert found.decision.answer == "drained"
+    assert "pod nats-system/nats-box-5d4c, NATS context default" in found.sources.client
+    small_world.servers.publish(subject_of(), creation("one")[1])
+    assert operator.word() == "not-drained"
+    small_world.agent(ack=False)
+    assert operator.word() == "not-drained"
+
+
+@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
+def test_nats_box_is_replaced_once(small_world: World) -> None:
+    small_world.pod("nats-box-new", labels={"app.kubernetes.io/component": "nats-box"})
+
+    def replace() -> None:
+        store = small_world.control.store
+        store.delete(store.kind("", "pods"), "nats-system", "nats-box-5d4c")
+
+    found = Operator(small_world, direct=False).drain(between=replace)
+    assert found.decision.answer == "drained"
+    assert "nats-box-new was taken instead" in " ".join(found.second.notes)

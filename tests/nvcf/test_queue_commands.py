@@ -1,0 +1,334 @@
+"""``drain``, ``gate``, ``preflight`` and ``verify`` as their users run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aicr.cli.main import main
+from nvcf_cli_double import NvcfCli
+from nvcf_world import NCA, World, creation, some_uuid, subject_of
+
+FUNCTION, VERSION, TASK = some_uuid("f"), some_uuid("v"), some_uuid("t")
+WHICH = f"{NCA}:{FUNCTION}:{VERSION}"
+
+
+class Command:
+    """Runs a command of this world; ``said`` is its JSON answer."""
+
+    def __init__(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+        self.world = world
+        self.cli = NvcfCli(world.folder)
+        self.record = world.folder / "record"
+        self.said: dict[str, Any] = {}
+        self.error = ""
+        self._capsys = capsys
+
+    def __call__(self, verb: str, *words: str, fleet: Path | None = None) -> int:
+        path = fleet or self.world.fleet(accounts=[self.cli.entry(invocation=["--body", "{}"])])
+        quick = ["--timeout-cluster", "2"] if verb != "verify" else []
+        settle = ["--settle", "0.05"] if verb in ("drain", "gate") else []
+        code = main(["nvcf", verb, "--fleet", str(path), "--record", str(self.record),
+                     "--format", "json", *quick, *settle, *words])  # fmt: skip
+        shown = self._capsys.readouterr()
+        self.error = shown.err
+        self.said = json.loads(shown.out) if shown.out.startswith("{") else {}
+        return code
+
+    def results(self) -> dict[str, str]:
+        return {one["name"]: one["value"]["result"] for one in self.said["facts"]}
+
+
+@pytest.fixture
+def command(small_world: World, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(small_world, capsys)
+
+
+def test_drain(command: Command) -> None:
+    assert command("drain") == 0
+    said = command.said
+    assert (said["outcome"], said["exit"]) == ("drained", 0)
+    at, until = (time.strptime(said[key], "%Y-%m-%dT%H:%M:%SZ") for key in ("asOf", "validUntil"))
+    assert time.mktime(until) - time.mktime(at) == 300
+    assert said["baseline"]["file"] == "readings/baseline-0001.json"
+    assert "gate" in said["nextCommand"]
+    names = [one["name"] for one in said["facts"]]
+    assert "queue CreateNvcaFunctionTaskStream" in names
+    assert all(one["source"] for one in said["facts"])
+
+
+def test_what_is_left(command: Command) -> None:
+    command.world.servers.publish(subject_of(), creation("one")[1])
+    assert command("drain") == 2
+    assert command.said["outcome"] == "not-drained"
+    assert "recover" in command.said["nextCommand"]
+    assert "redelivery" in command.said["next"]
+
+
+def test_for_people(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet = str(command.world.fleet())
+    command.world.servers.publish(subject_of(), creation("one")[1])
+    for form in ("table", "markdown"):
+        code = main(["nvcf", "drain", "--fleet", fleet, "--settle", "0.05", "--format", form])
+        out = capsys.readouterr().out
+        assert code == 2
+        for words in ("not-drained", "Do", "Do not", "Callers keep paused: deployments, scaling"):
+            assert words in out
+        assert "aicr nvcf recover" in out
+
+
+def test_settle_and_reason(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aicr.nvcf.drain.LEAST_SETTLE", 30.0)
+    assert command("drain", "--settle", "29") == 1
+    assert "at least 30 s" in command.error
+    assert command("drain", "--settle", "30", "--new-baseline") == 1
+    assert "--reason" in command.error
+
+
+@pytest.mark.parametrize("verb", ["drain", "recover", "gate", "preflight"])
+def test_a_plan_reads_nothing(
+    command: Command, capsys: pytest.CaptureFixture[str], verb: str
+) -> None:
+    more = ["--to", "1.0.10"] if verb == "preflight" else []
+    fleet = str(command.world.fleet(direct=False))
+    for double in command.world.doubles.values():
+        double.requests.clear()
+    assert main(["nvcf", verb, "--fleet", fleet, "--plan", *more]) == 0
+    out = capsys.readouterr().out
+    assert "kube-system" in out
+    assert "nats stream ls" in out
+    assert "created elsewhere: nothing" in out
+    assert not any(double.requests for double in command.world.doubles.values())
+
+
+def changed(world: World, change: Any) -> Path:
+    path = world.fleet()
+    document = yaml.safe_load(path.read_text())
+    change(document)
+    path.write_text(yaml.safe_dump(document))
+    return path
+
+
+@pytest.mark.parametrize("verb", ["drain", "gate", "recover", "preflight"])
+def test_the_wrong_cluster_stops_everything(command: Command, verb: str) -> None:
+    def other(document: Any) -> None:
+        document["computeClusters"][0]["clusterUid"] = some_uuid("another")
+
+    more = ["--to", "1.0.10"] if verb == "preflight" else []
+    path = changed(command.world, other)
+    for double in command.world.doubles.values():
+        double.requests.clear()
+    assert command(verb, *more, fleet=path) == 2
+    assert (command.said["outcome"], command.said["because"]) == ("cannot-verify", "wrong cluster")
+    for double in command.world.doubles.values():
+        assert {one.resource for one in double.requests} == {"namespaces"}
+
+
+@pytest.mark.parametrize("verb", ["drain", "gate"])
+def test_unpinned(command: Command, verb: str) -> None:
+    def unpin(document: Any) -> None:
+        del document["computeClusters"][1]["clusterUid"]
+
+    assert command(verb, fleet=changed(command.world, unpin)) == 2
+    if verb == "drain":
+        assert (command.said["outcome"], command.said["because"]) == ("cannot-verify", "unpinned")
+    else:
+        assert command.said["outcome"] == "hold"
+        assert command.results()["identities"] == "could not be verified"
+
+
+def test_a_broken_fleet_file(command: Command) -> None:
+    path = command.world.folder / "broken.yaml"
+    path.write_text("controlPlane: {}\n")
+    assert command("drain", fleet=path) == 1
+
+
+def test_a_record_that_was_changed(command: Command) -> None:
+    assert command("drain") == 0
+    baseline = command.record / "readings" / "baseline-0001.json"
+    baseline.write_bytes(baseline.read_bytes() + b" ")
+    for verb, word in (("drain", "cannot-verify"), ("gate", "hold")):
+        code = command(verb, *(["--guide-gate-passed", "x"] if verb == "gate" else []))
+        assert (code, command.said["outcome"]) == (2, word)
+
+
+def test_the_runbooks_variable_is_not_read(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NATS_CONTEXT", "other")
+    assert command("drain") == 0
+    assert "NATS_CONTEXT is other and is not read; the context used is default" in command.error
+
+
+def test_gate(command: Command) -> None:
+    assert command("gate") == 2
+    assert command.said["outcome"] == "hold"
+    assert command.results()["the guide's own gate"] == "could not be verified"
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 0
+    assert command.said["outcome"] == "resume"
+    assert "decides" in " ".join(command.said["notes"])
+    manifest = (command.record / "manifest.jsonl").read_text()
+    assert '"guideGatePassed":"CHG-1"' in manifest
+
+
+@pytest.mark.parametrize("blocked", ["drain", "agents", "tasks", "registration"])
+def test_the_gate_holds(command: Command, blocked: str) -> None:
+    world = command.world
+    expected = world.folder / "saved.json"
+    config = {"clusterID": "d30423a8-99ce-51ca-911a-09b539a0b57a", "region": "ncp"}
+    expected.write_text(json.dumps({"registrations": {"east": config, "west": config}}))
+    more: list[str] = []
+    if blocked == "drain":
+        world.servers.publish(subject_of(), creation("one")[1])
+    elif blocked == "agents":
+        from nvcf_world import recorded
+
+        store = world.doubles["east"].store
+        pods = store.kind("", "pods")
+        for pod in store.all(pods):
+            store.delete(pods, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        store.seed(pods, *recorded("icms/nvca-pods-3.10.1")["items"])
+    elif blocked == "tasks":
+        command.cli.tasks("RUNNING", 1)
+    else:
+        more = ["--expect", str(expected)]
+    assert command("gate", "--guide-gate-passed", "CHG-1", *more) == 2
+    assert command.said["outcome"] == "hold"
+    name = {
+        "drain": "complete drain gate",
+        "agents": "agents and roll gate",
+        "tasks": "no task queued, launched or running",
+        "registration": "identities",
+    }[blocked]
+    results = command.results()
+    assert results[name] == "failed"
+    assert list(results.values()).count("passed") == 5
+    if blocked == "tasks":
+        assert command("gate", "--guide-gate-passed", "CHG-1", "--allow-running-tasks") == 0
+
+
+def test_a_gate_that_took_too_long(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aicr.nvcf.gate.VALID", -1.0)
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 2
+    assert command.results()["fresh"] == "could not be verified"
+
+
+def test_only_the_gate_says_resume() -> None:
+    import aicr
+
+    root = Path(aicr.__file__).parent
+    for path in [*root.glob("nvcf/*.py"), *root.glob("cli/nvcf_*.py")]:
+        if path.name not in ("gate.py", "nvcf_gate.py"):
+            assert '"resume"' not in path.read_text(), path
+
+
+def test_preflight(command: Command) -> None:
+    cli = command.cli
+    cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid("deployment"))
+    cli.task(TASK, "COMPLETED")
+    command.world.servers.publish(subject_of(), creation("one")[1])
+    code = command("preflight", "--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH,
+                   "--record-task", f"{NCA}:{TASK}")  # fmt: skip
+    assert code == 0, command.said
+    assert command.said["outcome"] == "ready"
+    results = command.results()
+    assert results["task worker images"] == "not applicable"
+    assert results["drain gate"] == "not-yet-due"
+    assert results["baseline of the queues"] == "passed"
+    assert results["recorded function"] == results["recorded task"] == "passed"
+    assert "hold 1 messages" in json.dumps(command.said)
+    # What the baseline retained has to be accounted for later.
+    command.world.servers.api("STREAM.PURGE.CreateNvcaFunctionTaskStream")
+    assert command("drain") == 2
+    assert command.said["outcome"] == "vanished"
+
+
+@pytest.mark.parametrize(
+    ("receipt", "result", "applies"),
+    [("1.0.1", "passed", True), ("1.0.10", "passed", False), (None, "passed", True)],
+)
+def test_the_upgrade_receipt(
+    command: Command, receipt: str | None, result: str, applies: bool
+) -> None:
+    if receipt:
+        store = command.world.control.store
+        meta = {"name": "nvcf-upgrade-receipt", "namespace": "nvcf"}
+        data = {"installed_stack_version": receipt}
+        store.seed(store.kind("", "configmaps"), {"metadata": meta, "data": data})
+    code = command("preflight", "--to", "1.0.10")
+    results = command.results()
+    assert results["installed stack"] == result
+    assert (results["task worker images"] == "could not be verified") == applies
+    assert code == (2 if applies else 0)
+    if applies:
+        assert command.said["outcome"] == "cannot-verify"
+        assert command("preflight", "--to", "1.0.10", "--no-tasks") == 0
+
+
+@pytest.mark.parametrize("edition", ["1.0.4", "1.1.0"])
+def test_an_edition_is_no_stack_version(command: Command, edition: str) -> None:
+    assert command("preflight", "--to", edition) == 1
+    assert "is an edition of NVCF, not a stack version" in command.error
+    assert "1.0.4 has 1.0.10" in command.error
+
+
+def test_verify(command: Command) -> None:
+    cli = command.cli
+    deployment = some_uuid("deployment")
+    cli.function(FUNCTION, VERSION, "ACTIVE", deployment)
+    assert (
+        command("preflight", "--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH) == 0
+    )
+    assert command("verify") == 2
+    assert command.said["outcome"] == "not-verified"
+    new = some_uuid("new")
+    cli.function(some_uuid("nf"), new, "ACTIVE")
+    cli.says("{}", '{"result": 1}')
+    more = ["--new-deployment", f"{NCA}:{some_uuid('nf')}:{new}", "--invoke", NCA]
+    assert command("verify", *more) == 0
+    assert command.said["outcome"] == "verified"
+    for change in (
+        lambda: cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid("another")),
+        lambda: cli.function(FUNCTION, VERSION, "ERROR", deployment),
+    ):
+        change()
+        assert command("verify", *more) == 2
+        assert command.said["outcome"] == "failed"
+    cli.function(FUNCTION, VERSION, "ACTIVE", deployment)
+    cli.refuse("{}", "boom")
+    assert command("verify", *more) == 2
+    assert command.said["outcome"] == "failed"
+
+
+def test_watch_reports_a_change_and_ends_with_the_signal(small_world: World) -> None:
+    script = (
+        "import sys, aicr.nvcf.drain as d; d.LEAST_SETTLE = 0\n"
+        "from aicr.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, "nvcf", "drain", "--fleet", str(small_world.fleet()),
+         "--settle", "0.1", "--watch"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ),
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("drain: drained (go")
+        small_world.servers.publish(subject_of(), creation("one")[1])
+        for line in process.stdout:
+            if line.startswith("drain: not-drained"):
+                break
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=10)
+    assert process.returncode == 143
+    assert "the answer was drained and is not-drained" in error

@@ -1,0 +1,306 @@
+"""Measures ``aicr serve``: requests a second and their latency, beside a plain "hello" of the same
+server, over the loopback with connections kept open.
+
+``python tools/bench_server.py``: recipes over all criteria, and checks of two recipes.
+``python tools/bench_server.py --clients 1000 --seconds 60``: many clients with everything at once;
+fails on any answer that is neither the one wanted nor a 429 or 503 with Retry-After, and says how
+the server's memory went.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+EXAMPLE = os.path.join(ROOT, "examples", "eks-h100-training-v0.20.0.yaml")
+CONNECTIONS = 64
+HELLO = """\
+import uvicorn, sys
+BODY = b'{"hello": "world"}'
+HEADERS = [(b"content-type", b"application/json"), (b"content-length", b"18")]
+async def app(scope, receive, send):
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    await send({"type": "http.response.body", "body": BODY})
+uvicorn.run(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", log_level="critical",
+            access_log=False, lifespan="off")
+"""
+
+Wanted = tuple[bytes, frozenset[int]]  # a whole request, and the statuses that are right for it
+
+
+class Server:
+    """A server in a process of its own."""
+
+    def __init__(self, command: Sequence[str], port: int = 0) -> None:
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        if port:
+            self.port = port
+            _wait_for(port)
+            return
+        line = json.loads(self.process.stdout.readline())
+        self.port = int(line["url"].rpartition(":")[2])
+
+    def memory(self) -> float:
+        """Resident memory in MiB."""
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+    def cpu(self) -> float:
+        """CPU seconds so far."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(40)
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(100):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit("the server did not come up")
+
+
+def get(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def post(path: str, body: bytes, media: str = "application/json") -> bytes:
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {media}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+class Tally:
+    """What came back, and how long each took."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.statuses: dict[int, int] = {}
+        self.errors: list[str] = []
+
+    def percentile(self, share: float) -> float:
+        ordered = sorted(self.times)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
+
+
+async def _client(port: int, requests: Sequence[Wanted], end: float, tally: Tally, at: int) -> None:
+    reader: asyncio.StreamReader | None = None
+    writer: asyncio.StreamWriter | None = None
+    while time.perf_counter() < end:
+        request, right = requests[at % len(requests)]
+        at += 1
+        start = time.perf_counter()
+        try:
+            if writer is None or reader is None:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            status = int(head[9:12])
+            lower = head.lower()
+            length = int(lower.partition(b"content-length:")[2].partition(b"\r\n")[0])
+            await reader.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+            tally.errors.append(f"{type(error).__name__}: {error}")
+            if writer is not None:
+                writer.close()
+            reader = writer = None
+            continue
+        tally.times.append(time.perf_counter() - start)
+        tally.statuses[status] = tally.statuses.get(status, 0) + 1
+        shed = status in (429, 503) and b"retry-after:" in lower
+        if status not in right and not shed:
+            tally.errors.append(f"{status}: {request[:60]!r}")
+        if b"connection: close" in lower:
+            writer.close()
+            reader = writer = None
+        if shed:
+            await asyncio.sleep(0.2)
+    if writer is not None:
+        writer.close()
+
+
+async def _drive(
+    port: int, requests: Sequence[Wanted], clients: int, seconds: float
+) -> tuple[Tally, float]:
+    tally = Tally()
+    start = time.perf_counter()
+    step = max(1, len(requests) // clients)
+    await asyncio.gather(
+        *(_client(port, requests, start + seconds, tally, i * step) for i in range(clients))
+    )
+    return tally, time.perf_counter() - start
+
+
+def drive(
+    port: int, requests: Sequence[Wanted], clients: int, seconds: float
+) -> tuple[Tally, float]:
+    """The tally, and the seconds that it took."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(_drive(port, requests, clients, seconds))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_drive(port, requests, clients, seconds))
+
+
+OK = frozenset((200,))
+
+
+def recipes() -> list[Wanted]:
+    """A request for each of the criteria that resolve on the shipped catalog."""
+    from aicr.catalog.open import open_catalog
+    from aicr.recipe.listing import resolvable
+
+    found = [one.stated() for one, _ in resolvable(open_catalog())]
+    return [(get(f"/v1/recipe?{urlencode(one)}"), OK) for one in found]
+
+
+def checks(port: int) -> list[Wanted]:
+    """A check of an old recipe against what is shipped now, both of them as JSON."""
+    from aicr.library import Recipe
+
+    old = json.loads(Recipe.open(EXAMPLE).json())
+    url = f"http://127.0.0.1:{port}/v1/recipe?service=eks&accelerator=h100&intent=training"
+    with urllib.request.urlopen(url, timeout=30) as response:
+        new = json.load(response)
+    body = json.dumps({"from": old, "to": new, "deployer": "helm"}).encode()
+    return [(post("/v1/upgrade-check", body), OK)]
+
+
+def everything(port: int) -> list[Wanted]:
+    """Requests of every kind, some of them wrong."""
+    bad = frozenset((400,))
+    with open(EXAMPLE, "rb") as file:
+        old = file.read()
+    criteria = json.dumps({"criteria": {"service": "eks"}, "deployer": "helm"}).encode()
+    return [
+        *recipes()[:20],
+        *checks(port) * 4,
+        (post("/v1/upgrade-check?deployer=helm", old, "application/yaml"), OK),
+        (post("/v1/upgrade-plan?deployer=flux", old, "application/yaml"), OK),
+        (post("/v1/bundle", criteria), OK),
+        (get("/v1/components"), OK),
+        (get("/v1/records/gpu-operator"), OK),
+        (get("/healthz"), OK),
+        (get("/"), OK),
+        (get("/v1/recipe?service=nowhere"), bad),
+        (post("/v1/upgrade-check", b"{"), bad),
+    ]
+
+
+def measure(name: str, server: Server, requests: Sequence[Wanted], seconds: float) -> float:
+    """Print a line; gives the requests a second."""
+    drive(server.port, requests, CONNECTIONS, min(2.0, seconds))
+    before = server.cpu()
+    tally, took = drive(server.port, requests, CONNECTIONS, seconds)
+    rate = len(tally.times) / took
+    busy = (server.cpu() - before) / took
+    if tally.errors:
+        sys.exit(f"{name}: {len(tally.errors)} errors, such as {tally.errors[0]}")
+    print(
+        f"| {name} | {rate:,.0f} | {tally.percentile(0.5):.1f} ms "
+        f"| {tally.percentile(0.99):.1f} ms | {busy:.2f} |",
+        end="",
+    )
+    return rate
+
+
+def bench(aicr: Sequence[str], seconds: float) -> None:
+    print(
+        f"| over {CONNECTIONS} connections | a second | p50 | p99 | CPU of the server | / hello |"
+    )
+    print("|---|---|---|---|---|---|")
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "hello.py")
+        with open(program, "w", encoding="ascii") as file:
+            file.write(HELLO)
+        hello = Server([sys.executable, program, str(port)], port)
+        base = measure("plain hello", hello, [(get("/"), OK)], seconds)
+        print(" 1.00 |")
+        hello.end()
+    server = Server([*aicr, "serve", "--port", "0"])
+    # The request log goes where a log goes: somebody reads it.
+    reading = subprocess.Popen(["cat"], stdin=server.process.stdout, stdout=subprocess.DEVNULL)
+    try:
+        rate = measure("GET /v1/recipe, all criteria", server, recipes(), seconds)
+        print(f" {rate / base:.2f} |")
+        rate = measure("POST /v1/upgrade-check, 2 recipes", server, checks(server.port), seconds)
+        print(f" {rate / base:.2f} |")
+    finally:
+        server.end()
+        reading.wait(10)
+
+
+def storm(aicr: Sequence[str], clients: int, seconds: float) -> int:
+    """Many clients at once; gives an exit code."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < clients + 100:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, clients + 100), hard))
+    server = Server([*aicr, "serve", "--port", "0"])
+    reading = subprocess.Popen(["cat"], stdin=server.process.stdout, stdout=subprocess.DEVNULL)
+    try:
+        requests = everything(server.port)
+        drive(server.port, requests, clients, seconds / 6)
+        before = server.memory()
+        tally, took = drive(server.port, requests, clients, seconds)
+        after = server.memory()
+        print(
+            f"{clients} clients for {took:.0f} s: {len(tally.times):,} answers, "
+            f"{dict(sorted(tally.statuses.items()))}, p99 {tally.percentile(0.99):,.0f} ms"
+        )
+        print(f"memory {before:.1f} MiB after warming up, {after:.1f} MiB at the end")
+        grown = after - before > max(8.0, before * 0.1)
+        for error in tally.errors[:5]:
+            print(f"error: {error}")
+        print(f"{len(tally.errors)} errors{', and the memory grew' if grown else ''}")
+        return 1 if tally.errors or grown else 0
+    finally:
+        server.end()
+        reading.wait(10)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="measure aicr serve")
+    parser.add_argument("--aicr", default="", help="the command (default: python -m aicr)")
+    parser.add_argument("--clients", type=int, default=0, help="a storm of so many clients")
+    parser.add_argument("--seconds", type=float, default=8.0)
+    args = parser.parse_args()
+    aicr = [args.aicr] if args.aicr else [sys.executable, "-m", "aicr"]
+    if args.clients:
+        return storm(aicr, args.clients, args.seconds)
+    bench(aicr, args.seconds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
