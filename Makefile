@@ -4,7 +4,7 @@ VENV := .venv
 DEMO_VENV := .venv-demo
 BIN := $(VENV)/bin
 
-.PHONY: demo demo-fleet test lint bench build clean
+.PHONY: demo demo-fleet demo-nvcf test lint bench build clean
 
 # The main job, from a wheel in an environment of its own.
 demo: $(DEMO_VENV)/ready
@@ -13,6 +13,10 @@ demo: $(DEMO_VENV)/ready
 # Many clusters at once, and the way there where one jump is too far.
 demo-fleet: $(DEMO_VENV)/ready
 	@sh tools/demo_fleet.sh "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
+
+# The incident of the NVCF runbook on a real NATS server, and what an operator sees of it.
+demo-nvcf: $(VENV)/ready
+	@$(BIN)/python tools/demo_nvcf.py
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST_ARGS)
@@ -28,6 +32,7 @@ lint: $(VENV)/ready
 bench: $(DEMO_VENV)/ready
 	$(DEMO_VENV)/bin/python -m pip install -q ".[test]"
 	$(DEMO_VENV)/bin/python tools/bench.py --aicr "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
+	$(DEMO_VENV)/bin/python tools/bench_plan.py
 
 build: $(VENV)/ready
 	$(BIN)/python -m pip install -q "build>=1.2"

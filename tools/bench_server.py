@@ -103,40 +103,90 @@ class Tally:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
 
 
-async def _client(port: int, requests: Sequence[Wanted], end: float, tally: Tally, at: int) -> None:
-    reader: asyncio.StreamReader | None = None
-    writer: asyncio.StreamWriter | None = None
-    while time.perf_counter() < end:
-        request, right = requests[at % len(requests)]
-        at += 1
-        start = time.perf_counter()
-        try:
-            if writer is None or reader is None:
-                reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            status = int(head[9:12])
-            lower = head.lower()
-            length = int(lower.partition(b"content-length:")[2].partition(b"\r\n")[0])
-            await reader.readexactly(length)
-        except (OSError, asyncio.IncompleteReadError, ValueError) as error:
-            tally.errors.append(f"{type(error).__name__}: {error}")
-            if writer is not None:
-                writer.close()
-            reader = writer = None
-            continue
-        tally.times.append(time.perf_counter() - start)
+class _Client(asyncio.Protocol):
+    """One connection that asks, waits for the whole answer, and asks again."""
+
+    def __init__(self, requests: Sequence[Wanted], at: int, tally: Tally, end: float) -> None:
+        self._requests = requests
+        self._tally = tally
+        self._end = end
+        self._head = b""
+        self._missing = -1
+        self._start = 0.0
+        self.at = at
+        self.done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self._transport = transport
+        self._ask()
+
+    def _ask(self) -> None:
+        self._start = time.perf_counter()
+        self._request, self._right = self._requests[self.at % len(self._requests)]
+        self.at += 1
+        self._head = b""
+        self._missing = -1
+        self._transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        if self._missing < 0:
+            self._head += data
+            cut = self._head.find(b"\r\n\r\n")
+            if cut < 0:
+                return
+            data = self._head[cut + 4 :]
+            self._head = self._head[:cut].lower() + b"\r"
+            length = self._head.partition(b"content-length:")[2].partition(b"\r")[0]
+            self._missing = int(length)
+        self._missing -= len(data)
+        if self._missing <= 0:
+            self._answered()
+
+    def _answered(self) -> None:
+        now = time.perf_counter()
+        status = int(self._head[9:12])
+        tally = self._tally
+        tally.times.append(now - self._start)
         tally.statuses[status] = tally.statuses.get(status, 0) + 1
-        shed = status in (429, 503) and b"retry-after:" in lower
-        if status not in right and not shed:
-            tally.errors.append(f"{status}: {request[:60]!r}")
-        if b"connection: close" in lower:
-            writer.close()
-            reader = writer = None
+        shed = status in (429, 503) and b"retry-after:" in self._head
+        if status not in self._right and not shed:
+            tally.errors.append(f"{status}: {self._request[:60]!r}")
+        self._start = 0.0
+        if now >= self._end or shed or b"connection: close" in self._head:
+            self._finish(shed=shed)
+        else:
+            self._ask()
+
+    def _finish(self, *, shed: bool) -> None:
+        if not self.done.done():
+            self.done.set_result(shed)
+        self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if self._start:
+            self._tally.errors.append(f"the connection was lost: {error}")
+        if not self.done.done():
+            self.done.set_result(False)
+
+
+async def _client(port: int, requests: Sequence[Wanted], end: float, tally: Tally, at: int) -> None:
+    loop = asyncio.get_running_loop()
+    while time.perf_counter() < end:
+        start = at
+        try:
+            _, client = await loop.create_connection(
+                lambda: _Client(requests, start, tally, end),  # noqa: B023
+                "127.0.0.1",
+                port,
+            )
+        except OSError as error:
+            tally.errors.append(f"{type(error).__name__}: {error}")
+            await asyncio.sleep(0.2)
+            continue
+        shed = await client.done
+        at = client.at
         if shed:
             await asyncio.sleep(0.2)
-    if writer is not None:
-        writer.close()
 
 
 async def _drive(

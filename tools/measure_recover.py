@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,15 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "support")]
 from kube_double_store import Page  # noqa: E402
 from nvcf_world import EAST, WEST, World, creation, request_of, started, subject_of  # noqa: E402
 
+# The command, and at its end its own peak (the caller's would count at the start) and CPU.
+_COMMAND = """
+import re, sys, time
+from aicr.cli.main import main
+main(sys.argv[1:])
+with open("/proc/self/status") as file:
+    peak = re.search(r"VmHWM:\\s+(\\d+)", file.read())[1]
+print(peak, time.process_time(), file=sys.stderr)
+"""
 MOST_SECONDS = 60
 MOST_MEBIBYTES = 250
 
@@ -86,22 +94,20 @@ def main() -> int:
         fill(world, count, size)
         serve_pages(world)
         command = [
-            sys.executable, "-m", "aicr", "nvcf", "recover", "--fleet", str(world.fleet()),
+            sys.executable, "-c", _COMMAND, "nvcf", "recover", "--fleet", str(world.fleet()),
             "--record", str(folder / "record"), "--format", "json",
         ]  # fmt: skip
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-        before = spent.ru_utime + spent.ru_stime
         start = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         seconds = time.monotonic() - start
         said = json.loads(done.stdout)
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = spent.ru_maxrss / 1024
+        peak, spent = done.stderr.splitlines()[-1].split()
+        used = int(peak) / 1024
         print(f"capture: {said['capture']}, {said['problems']}, {said['counts']}")
         print(
             f"{seconds:.1f} s (at most {MOST_SECONDS}), {used:.0f} MiB (at most {MOST_MEBIBYTES})"
         )
-        print(f"CPU of the command: {spent.ru_utime + spent.ru_stime - before:.1f} s")
+        print(f"CPU of the command: {float(spent):.1f} s")
         good = seconds <= MOST_SECONDS and used <= MOST_MEBIBYTES
         return 0 if good and said["counts"] == {"in-progress": count} else 1
     return 1

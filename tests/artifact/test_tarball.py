@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import tarfile
@@ -9,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aicr.artifact import tarball
 from aicr.artifact.tarball import pack, unpack
@@ -107,3 +110,17 @@ def test_a_sparse_file_is_none(tmp_path: Path) -> None:
         tar.addfile(sparse)
     with pytest.raises(AicrError):
         unpack(buffer.getvalue(), "x")
+
+
+@given(st.binary(max_size=600), st.integers(0, 2000), st.integers(0, 255))
+@settings(max_examples=100)
+def test_damage_is_an_error_or_harmless(data: bytes, at: int, value: int) -> None:
+    for hostile in (data, gzip.compress(data), _flipped(pack({"a/b": (data, False)}), at, value)):
+        with contextlib.suppress(AicrError):
+            found = unpack(hostile, "x")
+            assert not any(path.startswith("/") or ".." in path.split("/") for path in found)
+
+
+def _flipped(data: bytes, at: int, value: int) -> bytes:
+    at %= len(data)
+    return data[:at] + bytes([value]) + data[at + 1 :]

@@ -101,6 +101,16 @@ def test_flux_reads_them_from_objects_of_the_cluster(recipe: Recipe, catalog: Ca
     assert "kubectl create configmap oci-values --namespace flux-system" in readme
 
 
+def test_kustomize_builds_it(recipe: Recipe, catalog: Catalog, tmp_path: Path) -> None:
+    kubectl = tool("kubectl", "KUBECTL_BIN")
+    root = write_out(build(recipe, catalog, "flux", dynamic=DYNAMIC), tmp_path / "b")
+    done = subprocess.run([kubectl, "kustomize", str(root)], capture_output=True, check=True)
+    maps = [one for one in yaml.safe_load_all(done.stdout) if one["kind"] == "ConfigMap"]
+    assert [one["metadata"]["name"] for one in maps] == [
+        "chart-post.defaults", "chart-pre.defaults", "chart.defaults", "oci.defaults",
+    ]  # fmt: skip
+
+
 def test_flux_has_no_defaults_where_the_recipe_has_none(recipe: Recipe, catalog: Catalog) -> None:
     bundle = build(recipe, catalog, "flux", dynamic=["oci:driver.version"])
     assert "oci/defaults.yaml" not in bundle.files

@@ -74,6 +74,25 @@ def test_hostile_text_is_named_by_its_field(field: str, text: str) -> None:
     assert "\n" not in problem.message
 
 
+def test_a_kustomization_has_one_pin() -> None:
+    git = sound(type="Kustomize", source="https://git.example/x.git", version="v1", tag="v2")
+    (problem,) = check_recipe(recipe_of(git), "r.yaml")
+    assert (problem.field, problem.message) == (
+        "componentRefs[good].tag",
+        "states 'v2' beside the version 'v1': leave one",
+    )
+    assert check_recipe(recipe_of(git.replace(tag="v1")), "r.yaml") == []
+
+
+@pytest.mark.parametrize("version", ["1.x", "x", "v1.2.x", "latest", "main", "01.2.3"])
+def test_a_chart_has_one_exact_version(version: str) -> None:
+    (problem,) = check_recipe(recipe_of(sound(version=version)), "r.yaml")
+    assert problem.message == f"found '{version}', expected the exact version of a chart (SemVer)"
+    git = sound(type="Kustomize", source="https://git.example/x.git", version="", tag=version)
+    assert check_recipe(recipe_of(git), "r.yaml") == []
+    assert check_recipe(recipe_of(sound(source="", version=version)), "r.yaml") == []
+
+
 @pytest.mark.parametrize("field", LISTS)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_items_are_named(field: str, text: str) -> None:

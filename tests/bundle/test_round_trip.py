@@ -23,10 +23,6 @@ DYNAMIC = {
     "fixed": [],
     "left open": ["--dynamic", "chart:size", "--dynamic", "oci:names", "--dynamic", "plain:none"],
 }
-# Where the operator's own names are said, by deployer; a release of each kind.
-NAMED_AT_INSTALL = {
-    "helm": "{number}-{name}/cluster-values.yaml", "helmfile": "{number}-{name}/cluster-values.yaml",
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -88,9 +84,9 @@ def test_object_names_of_every_deployer(
         for row in rows(report(capsys, "named", "new.yaml", deployer))
     }
     assert moved == {
-        "chart": [{"field": "fullnameOverride", "from": "the-chart", "to": None}],
-        "oci": [{"field": "sub.nameOverride", "from": "o", "to": None}],
-        "plain": [{"field": "nameOverride", "from": "p", "to": None}],
+        "chart": [{"field": "fullnameOverride", "from": "the-chart"}],
+        "oci": [{"field": "sub.nameOverride", "from": "o"}],
+        "plain": [{"field": "nameOverride", "from": "p"}],
     }
     bundle("old", deployer, "same", *SETS, *words)
     assert rows(report(capsys, "named", "same", deployer)) == []
@@ -112,12 +108,12 @@ def test_a_name_that_is_left_to_install_time(
     bundle("new", deployer, "after")
     moved = rows(report(capsys, "b", "after", deployer))
     changes = {str(row["component"]): row.get("identityChanges") for row in moved}
-    assert changes["oci"] == [{"field": "nameOverride", "from": "mine", "to": None}]
-    if deployer in NAMED_AT_INSTALL:
+    assert changes["oci"] == [{"field": "nameOverride", "from": "mine"}]
+    if deployer in ("helm", "helmfile"):
         Path("b/001-oci/cluster-values.yaml").write_text("nameOverride: theirs\n")
         moved = rows(report(capsys, "b", "after", deployer))
         changes = {str(row["component"]): row.get("identityChanges") for row in moved}
-        assert changes["oci"] == [{"field": "nameOverride", "from": "theirs", "to": None}]
+        assert changes["oci"] == [{"field": "nameOverride", "from": "theirs"}]
 
 
 @pytest.mark.parametrize("deployer", WRITERS)

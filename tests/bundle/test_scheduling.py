@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -29,10 +30,9 @@ def bundle(
     dynamic: list[str] | None = None,
     kept: dict[str, bytes] | None = None,
     values: dict[str, object] | None = None,
-    deployer: str = "helm",
-    **entry: object,
+    **entry: Any,
 ) -> Bundle:
-    scheduled = {
+    scheduled: dict[str, Any] = {
         "nodeScheduling": {
             "system": {"nodeSelectorPaths": ["sys.nodeSelector"], "tolerationPaths": ["tol", "t2"]},
             "accelerated": {
@@ -51,7 +51,7 @@ def bundle(
     catalog.overlay("base", componentRefs=refs).overlay("eks", criteria={"service": "eks"})
     opened = catalog.open(root)
     request = Request(
-        deployer, sets=sets or [], set_json=set_json or [], dynamic=dynamic or [],
+        "helm", sets=sets or [], set_json=set_json or [], dynamic=dynamic or [],
         scheduling=scheduling,
     )  # fmt: skip
     recipe = resolve(opened, Criteria(service="eks"))
@@ -204,9 +204,8 @@ class TestLastWord:
     """A component's own override wins over a flag, the operator's own file over both."""
 
     def test_an_override_of_the_component(self, tmp_path: Path) -> None:
-        paths = {"storageClassPaths": ["one", "two"]}
         flags = Scheduling(storage_class="fast")
-        found = bundle(tmp_path, flags, sets=["a:one=slow"], **paths)
+        found = bundle(tmp_path, flags, sets=["a:one=slow"], storageClassPaths=["one", "two"])
         assert found.plan.values("a") == {"one": "slow", "two": "fast"}
         (notice,) = found.notices
         assert notice.severity == "info"
@@ -264,6 +263,21 @@ class TestLastWord:
         found = bundle(tmp_path, Scheduling(nodes="3"), dynamic=["a:count"])
         assert yaml.safe_load(found.files["001-a/cluster-values.yaml"][0]) == {"count": 3}
         assert yaml.safe_load(found.files["001-a/values.yaml"][0]) == {}
+
+
+def test_what_the_registry_wants_checked_sees_the_flags() -> None:
+    """The shipped registry points out selectors that are missing; with the flags none is."""
+    catalog = open_catalog()
+    asked = Criteria(service="eks", accelerator="h100", intent="training", os="ubuntu")
+    recipe = resolve(catalog, asked)
+    flags = Scheduling(accelerated_node_selector=["a=b"], workload_selector=["c=d"])
+
+    def missing(request: Request) -> list[str]:
+        found = build_bundle(recipe, catalog, request, where="r.yaml")
+        return [one.message for one in found.notices if "Without --" in one.message]
+
+    assert len(missing(Request("helm"))) == 2
+    assert missing(Request("helm", scheduling=flags)) == []
 
 
 def test_every_path_of_the_shipped_registry_is_reached() -> None:

@@ -230,6 +230,15 @@ def test_a_cache_that_cannot_be_written_is_survived(
     assert recipe_of(root) == recipe_of(root)
 
 
+def test_a_pipe_in_the_cache_is_not_waited_for(tmp_path: Path, cache_home: Path) -> None:
+    root = rich(tmp_path)
+    expected = recipe_of(root)
+    (file,) = kept(cache_home)
+    file.unlink()
+    os.mkfifo(file)
+    assert recipe_of(root) == expected
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to a read-only folder")
 def test_a_read_only_cache_is_survived(tmp_path: Path, cache_home: Path) -> None:
     cache_home.mkdir(mode=0o500)

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from bundles import stack
 from command import assert_fails, run_aicr
@@ -88,6 +89,83 @@ def test_what_the_operator_wrote_is_kept(work: Path) -> None:
     done = bundle(work, *gone, "--overwrite")
     assert done.returncode == 0
     assert "cluster-values.yaml of chart are dropped" in done.stderr
+
+
+def test_values_of_every_kind(work: Path) -> None:
+    (work / "text").write_text("a\nb\n")
+    words = [
+        "--set", "oci:a=1", "--set-json", 'oci:j={"l": [1, null]}', "--set-file", "oci:f=text",
+        "--dynamic", "oci:replicas",
+    ]  # fmt: skip
+    assert bundle(work, "-o", "b", *words).returncode == 0
+    values = yaml.safe_load((work / "b" / "001-oci" / "values.yaml").read_text())
+    assert values == {"a": 1, "j": {"l": [1, None]}, "f": "a\nb\n"}
+    info = yaml.safe_load((work / "b" / "bundle-info.yaml").read_text())
+    assert info["build"]["settings"] == {
+        "set": ["oci:a=1"], "setJson": ['oci:j={"l": [1, null]}'], "setFile": ["oci:f=text"],
+        "dynamic": ["oci:replicas"],
+    }  # fmt: skip
+
+
+def test_values_that_wait_for_the_cluster_are_not_taken_for_the_operators(work: Path) -> None:
+    mine = work / "b" / "001-oci" / "cluster-values.yaml"
+    assert bundle(work, "-o", "b", "--dynamic", "oci:replicas").returncode == 0
+    assert yaml.safe_load(mine.read_text()) == {"replicas": 2}
+    # Untouched, it follows the recipe; and goes with the flag.
+    text = (work / "r.yaml").read_text()
+    (work / "r.yaml").write_text(text.replace("replicas: 2", "replicas: 5"))
+    assert bundle(work, "-o", "b", "--dynamic", "oci:replicas").returncode == 0
+    assert yaml.safe_load(mine.read_text()) == {"replicas": 5}
+    assert bundle(work, "-o", "b").returncode == 0
+    assert yaml.safe_load(mine.read_text()) is None
+    # Touched, it is the operator's.
+    assert bundle(work, "-o", "b", "--dynamic", "oci:replicas").returncode == 0
+    mine.write_text(mine.read_text().replace("5", "7"))
+    assert bundle(work, "-o", "b", "--dynamic", "oci:replicas", "--overwrite").returncode == 0
+    assert yaml.safe_load(mine.read_text()) == {"replicas": 7}
+    assert yaml.safe_load((work / "b" / "001-oci" / "values.yaml").read_text()) == {}
+    # An override that this file undoes cannot take effect.
+    assert_fails(
+        bundle(work, "-o", "b", "--set", "oci:replicas=9"), 2,
+        "--set oci:replicas=9: has no effect: oci's cluster-values.yaml says otherwise",
+    )  # fmt: skip
+
+
+def test_flags_of_the_whole_cluster_from_a_file(work: Path) -> None:
+    registry = work / "catalog" / "registry.yaml"
+    entries = registry.read_text()
+    paths = (
+        '"nodeScheduling": {"nodeCountPaths": ["count"], "system": {"nodeSelectorPaths": ["sel"],'
+        ' "tolerationPaths": ["tol"]}, "accelerated": {"taintStrPaths": ["gate"]}}, '
+        '"storageClassPaths": ["class"], "name": "oci"'
+    )
+    registry.write_text(entries.replace('"name": "oci"', paths))
+    (work / "config.yaml").write_text("""\
+kind: AICRConfig
+apiVersion: aicr.run/v1beta1
+spec:
+  bundle:
+    deployment:
+      dynamic: ["oci:replicas"]
+    scheduling:
+      systemNodeSelector: {pool: sys, zone: "1"}
+      systemNodeTolerations: ["sys=yes:NoSchedule"]
+      workloadGate: gate:NoSchedule
+      nodes: 8
+      storageClass: fast
+""")
+    done = bundle(work, "-o", "b", "--config", "config.yaml", "--storage-class", "slow")
+    assert done.returncode == 0, done.stderr
+    assert yaml.safe_load((work / "b" / "001-oci" / "values.yaml").read_text()) == {
+        "sel": {"pool": "sys", "zone": "1"},
+        "tol": [{"key": "sys", "operator": "Equal", "value": "yes", "effect": "NoSchedule"}],
+        "gate": "gate:NoSchedule",
+        "count": 8,
+        "class": "slow",
+    }
+    info = yaml.safe_load((work / "b" / "bundle-info.yaml").read_text())
+    assert info["build"]["settings"]["nodes"] == "8"
+    assert info["build"]["settings"]["systemNodeSelector"] == ["pool=sys", "zone=1"]
 
 
 @pytest.mark.parametrize(

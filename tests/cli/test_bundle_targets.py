@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from aicr.artifact.oci import OciArtifact, parse_oci
 from bundles import stack
 from command import assert_fails, run_aicr
-from small_charts import registry, write_chart
+from small_catalog import SmallCatalog, helm
+from small_charts import chart, helm_repository, registry, write_chart
+from tools import tool
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +166,32 @@ def test_vendoring_from_a_folder_needs_no_helm_and_no_network(work: Path, tmp_pa
     assert changed.returncode == 2
     assert "changed  vendor/chart-1.2.3.tgz" in changed.stdout
     assert "provenance.yaml: vendor/chart-1.2.3.tgz has not the digest" in changed.stdout
+
+
+def test_vendoring_from_a_helm_repository(tmp_path: Path) -> None:
+    archive = chart("app")
+    path = os.path.dirname(tool("helm", "HELM_BIN")) + os.pathsep + os.environ["PATH"]
+    with helm_repository(tmp_path / "repo", {"app-1.0.0.tgz": archive}) as address:
+        entry = helm("app")
+        where = {"defaultRepository": address, "defaultChart": "app", "defaultVersion": "1.0.0"}
+        catalog = SmallCatalog().registry({**entry, "helm": where})
+        catalog.overlay("base", componentRefs=[])
+        catalog.overlay("eks", criteria={"service": "eks"}, componentRefs=[{"name": "app"}])
+        catalog.write(tmp_path / "catalog")
+        ask = ("recipe", "--service", "eks", "--catalog", "catalog", "-o", "r.yaml")
+        assert run_aicr(*ask, cwd=tmp_path).returncode == 0
+        common = ["bundle", "-r", "r.yaml", "--deployer", "helm", "--catalog", "catalog"]
+        done = run_aicr(*common, "--vendor-charts", cwd=tmp_path, env={"PATH": path})
+    assert done.returncode == 0, done.stderr
+    vendor = tmp_path / "bundles" / "vendor" / "app-1.0.0.tgz"
+    assert vendor.read_bytes() == archive
+    (listed,) = yaml.safe_load((tmp_path / "bundles" / "provenance.yaml").read_text())["charts"]
+    assert listed["source"] == listed["origin"] == address
+    assert listed["sha256"] == hashlib.sha256(archive).hexdigest()
+    # The repository is gone now.
+    again = run_aicr(*common, "--vendor-charts", "-o", "c", cwd=tmp_path, env={"PATH": path})
+    assert_fails(again, 6, "helm pull failed")
+    assert not (tmp_path / "c").exists()
 
 
 def escaping() -> bytes:

@@ -53,6 +53,16 @@ def test_table_json_patch_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> 
     assert '-      x: 1\n-    version: "1.0"\n+      x: true\n+    version: "1.1"\n' in patch
 
 
+def test_long_values_are_cut_to_where_they_part(capsys: pytest.CaptureFixture[str]) -> None:
+    same = "same " * 20
+    old, new = recipe("old", "1.0", x=f"{same}old"), recipe("new", "1.0", x=f"{same}new and more")
+    capsys.readouterr()
+    assert main(["diff", old, new, "--catalog", "catalog-new"]) == 0
+    line = next(one for one in capsys.readouterr().out.splitlines() if "values.x" in one)
+    assert "..same same same same old " in line
+    assert line.endswith("..same same same same new and more")
+
+
 def test_the_patch_applies(capsys: pytest.CaptureFixture[str]) -> None:
     program = tool("patch")
     old, new = recipe("old", "1.0", x=1, y="z"), recipe("new", "1.1")

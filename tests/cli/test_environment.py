@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from aicr.cli.flags import add_bool, make_parser, parse, variables_of
+from aicr.cli.flags import add_bool, is_on, make_parser, parse, variables_of
 from aicr.cli.main import VERBS, _load, main
 from aicr.errors import AicrError
 
@@ -46,6 +46,41 @@ def test_the_command_line_wins(monkeypatch: pytest.MonkeyPatch, words: list[str]
     args = parsed(monkeypatch, "--needed=x", "--strict=false", "--set", "e", AICR_SET="f")
     assert args.strict is False
     assert args.sets == ["e"]
+
+
+@pytest.mark.parametrize(
+    ("words", "flag"),
+    [
+        (["--needed=x", "--needed", "y"], "--needed"),
+        (["--needed=x", "--nodes=1", "-n2"], "-n/--nodes"),
+        (["--needed=x", "--accelerator=a", "--gpu=b"], "--accelerator/--gpu"),
+    ],
+)
+def test_of_two_values_none_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], flag: str
+) -> None:
+    with pytest.raises(AicrError) as caught:
+        parsed(monkeypatch, *words)
+    assert caught.value.message == f"{flag} is given more than once, and takes one value"
+
+
+@pytest.mark.parametrize(
+    ("words", "value", "on"),
+    [
+        ([], "", False),
+        ([], "true", True),
+        ([], "false", False),
+        (["--strict"], "false", True),
+        (["--strict=False"], "true", False),
+        (["--strict=false", "--strict"], "", True),
+        (["--stricter"], "", False),
+    ],
+)
+def test_whether_a_flag_is_on_is_known_without_parsing(
+    monkeypatch: pytest.MonkeyPatch, words: list[str], value: str, on: bool
+) -> None:
+    monkeypatch.setenv("AICR_STRICT", value)
+    assert is_on(words, "--strict") is on
 
 
 def test_empty_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:

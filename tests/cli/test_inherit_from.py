@@ -136,7 +136,7 @@ def test_a_bundle_of_an_older_tool_keeps_its_namespaces(
     [
         ("nowhere.yaml", "there is no such file"),
         ("empty", "a folder without recipe.yaml"),
-        ("cm://namespace/name", "cm://namespace/name"),
+        ("cm://namespace/name", "a ConfigMap is not inherited from yet"),
         ("other.yaml", "service=gke"),
     ],
 )

@@ -139,6 +139,14 @@ def test_exit_codes(old: str, new: str, arguments: list[str], code: int) -> None
     assert compare(old, new, *arguments) == code
 
 
+def test_the_exit_codes_are_also_detailed_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AICR_DETAILED_EXIT_CODE", "true")
+    assert compare("1.2.0", "2.0.0") == 1
+    assert compare("1.0.0", "1.1.0") == 2
+
+
 def test_the_table_shows_the_steps_of_the_deployer(capsys: pytest.CaptureFixture[str]) -> None:
     assert compare("1.2.0", "2.0.0", "--deployer", "flux") == 2
     shown = capsys.readouterr()
@@ -296,8 +304,19 @@ def test_why(capsys: pytest.CaptureFixture[str]) -> None:
     assert "catalog/components/alpha/upgrades.yaml:5" in shown
     assert compare("1.0.0", "1.2.0", "--why", "alpha", "--format", "json") == 0
     assert json.loads(capsys.readouterr().out)["records"][0]["line"] == 5
+    assert compare("1.0.0", "1.2.0", "--why", "alpha", "--format", "html") == 2
+    assert "--why is shown as table, json, yaml, not as html" in capsys.readouterr().err
     assert compare("1.0.0", "1.2.0", "--why", "beta") == 3
     assert "components that changed: alpha" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["table", "json", "yaml", "markdown", "html", "junit"])
+def test_a_name_that_is_not_utf_8(form: str, capfd: pytest.CaptureFixture[str]) -> None:
+    old, new = recipe("o\udcffld.yaml", "1.0.0"), recipe("new.yaml", "1.2.0")
+    assert run("--from", old, "--to", new, "--format", form, "-o", "report") == 0
+    assert "udcffld" in Path("report").read_text(encoding="utf-8")
+    assert run("--from", old, "--to", new, "--format", form) == 0
+    assert "udcffld" in capfd.readouterr().out
 
 
 def test_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:

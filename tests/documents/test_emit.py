@@ -145,6 +145,15 @@ def test_what_is_written_is_printable(value: object) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]", yaml_text(value))
 
 
+@pytest.mark.parametrize("char", ["\x9b", "\x85", "\u200b", "\u2028", "\u202e", "\u2066", "\ufeff"])
+def test_no_text_gives_a_terminal_orders(char: str) -> None:
+    value = {"a": f"x\\{char}31m\n{char}", f"k{char}": "y"}
+    for written in (yaml_text(value), json_text(value)):
+        assert char not in written
+        assert same(plain(read_yaml(written, "f")), value)
+    assert same(json.loads(json_text(value)), value)
+
+
 @given(texts)
 def test_text_written_twice_keeps_its_scalar_text(text: str) -> None:
     node = read_yaml(yaml_text({"a": text}), "f")

@@ -125,6 +125,12 @@ def test_allowed_unknown_keys_are_warnings_and_all_else_stays_an_error() -> None
     assert found(read) == ["f.yaml:1: name: expected text, found a list"]
 
 
+def test_a_problem_is_one_line_whatever_the_document_says() -> None:
+    problem = Problem("a\n.yaml", 2, "kind", 'found "x\r\n::add-mask::y\x1b[2J"')
+    assert str(problem) == 'a .yaml:2: kind: found "x ::add-mask::y\\x1b[2J"'
+    assert str(Problem("", 0, "", "said elsewhere")) == "said elsewhere"
+
+
 def test_one_error_lists_every_problem() -> None:
     problems = Problems()
     problems.raise_any()

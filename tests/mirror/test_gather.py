@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from aicr.artifact.image_ref import parse_image
+from aicr.charts.loose import read_loosely
+from aicr.errors import AicrError
 from aicr.mirror.gather import from_objects, from_values, tags_in
-from aicr.mirror.names import in_full, of_map
+from aicr.mirror.names import PARTS, in_full, of_map
 
 DIGEST = "sha256:" + "a" * 64
 
@@ -160,3 +167,43 @@ def test_tags_of_repositories_that_stand_in_arguments() -> None:
     assert tags_in(text, ["r.io/a/reloader"]) == {"r.io/a/reloader:v1"}
     assert tags_in(f"r.io/a@{DIGEST}", ["r.io/a"]) == {f"r.io/a@{DIGEST}"}
     assert tags_in("r.io/a and r.io/a:", ["r.io/a"]) == set()
+
+
+WORDS = st.sampled_from(
+    ["a/b", "r.io", "r.io/a/b:1", "1.2", DIGEST, "", "https://x", "{{ x }}", "A B"]
+)
+LEAVES = st.one_of(WORDS, st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9))
+KEYS = st.sampled_from(
+    [*PARTS, "containers", "env", "value", "enabled", "kind", "apiVersion", "items"]
+)
+TREES = st.recursive(
+    LEAVES,
+    lambda below: st.lists(below, max_size=3) | st.dictionaries(KEYS, below, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(st.lists(TREES, max_size=3))
+@settings(max_examples=200)
+def test_whatever_is_rendered_only_references_come_out(documents: list[object]) -> None:
+    found = from_objects(documents)
+    found.images |= from_values({"x": documents}).images
+    for image in found.images:
+        ref = parse_image(image)
+        assert ref is not None
+        assert ref.domain
+        assert ref.tag or ref.digest
+
+
+@given(st.text(alphabet="-:[]{}&*!|>'\"%@` \n\tab0~<?#,", max_size=60))
+@settings(max_examples=200)
+def test_reading_loosely_gives_data_or_an_error(text: str) -> None:
+    with contextlib.suppress(AicrError):
+        assert isinstance(read_loosely(text.encode(), "x"), list)
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(AicrError, match="nested deeper"):
+        read_loosely(b"[" * 101 + b"]" * 101, "x")
+    with pytest.raises(AicrError, match="x: "):
+        read_loosely(b"[" * 1_000_000, "x")

@@ -200,6 +200,8 @@ def test_one_flag_for_two_platforms(work: Path) -> None:
         env={"AICR_PLATFORM": "kubeflow"},
     )  # fmt: skip
     assert_fails(hides, 2, "write --image-platform linux/amd64")
+    clear = mirror(work, *NO_OCI, "--image-platform", "linux/amd64")
+    assert clear.returncode == 0, clear.stderr
 
 
 def test_charts_are_fetched(tmp_path: Path) -> None:

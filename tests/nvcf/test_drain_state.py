@@ -31,8 +31,11 @@ EMPTY = reading(0, queue(RQ))
 def after(minute: float, restart: float, *more: Any) -> Any:
     """All queues of nats-0 after it restarted, empty and counted from 0."""
     gone = restarted(restart)
-    known = {"last_seq": 0, "first_seq": 0, "of": {"consumer_seq": 0, "stream_seq": 0,
-             "floor_consumer_seq": 0, "floor_stream_seq": 0, "created": gone["server_start"]}}  # fmt: skip
+    user = {
+        "consumer_seq": 0, "stream_seq": 0, "floor_consumer_seq": 0, "floor_stream_seq": 0,
+        "created": gone["server_start"],
+    }  # fmt: skip
+    known: dict[str, Any] = {"last_seq": 0, "first_seq": 0, "of": user}
     given = {one.name for one in more}
     queues = [queue(name, **gone, **known) for name in (CREATION, TERMINATION) if name not in given]
     return reading(minute, *queues, *more, servers=[new_server(restart)])
@@ -264,7 +267,7 @@ def test_a_lost_answer_stays_until_a_new_baseline() -> None:
 
 
 def test_a_replicated_stream_survives_a_restart() -> None:
-    wide = {"replicas": 3, "server": "nats-1"}
+    wide: dict[str, Any] = {"replicas": 3, "server": "nats-1"}
     past = [baseline(reading(0, queue(RQ, **wide)))]
     later = reading(
         10, queue(RQ, **wide, server_id="another"), servers=[server(), new_server(5, "nats-1")]

@@ -16,10 +16,11 @@ import pytest
 
 from aicr.cli.main import main
 from aicr.nvcf import allow
-from kube_double import Request
+from kube_double_request import Request
+from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
 from nvcf_fixtures import nats_cli
-from nvcf_world import CREATION, EAST, NCA, World, creation, request_of, subject_of
+from nvcf_world import EAST, NCA, World, creation, request_of, subject_of
 
 SECRET = "hunter2-very-secret"
 ONCE = base64.b64encode(SECRET.encode()).decode()

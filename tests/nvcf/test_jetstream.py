@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,13 @@ def test_messages() -> None:
      b'{"config": {}, "created": "x", "state": {"messages": "0"}}', b"[" * 100_000],
 )  # fmt: skip
 def test_garbage_is_no_answer(garbage: bytes) -> None:
-    for decoder in (jetstream.STREAM, jetstream.CONSUMER, jetstream.JSZ, jetstream.VARZ):
+    decoders: tuple[Any, ...] = (
+        jetstream.STREAM,
+        jetstream.CONSUMER,
+        jetstream.JSZ,
+        jetstream.VARZ,
+    )
+    for decoder in decoders:
         with pytest.raises(AicrError) as error:
             jetstream.decode(decoder, garbage, "it")
         assert error.value.code == UNAVAILABLE

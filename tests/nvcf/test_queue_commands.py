@@ -37,6 +37,8 @@ class Command:
         path = fleet or self.world.fleet(accounts=[self.cli.entry(invocation=["--body", "{}"])])
         quick = ["--timeout-cluster", "2"] if verb != "verify" else []
         settle = ["--settle", "0.05"] if verb in ("drain", "gate") else []
+        if "--settle" in words:
+            settle = []
         code = main(["nvcf", verb, "--fleet", str(path), "--record", str(self.record),
                      "--format", "json", *quick, *settle, *words])  # fmt: skip
         shown = self._capsys.readouterr()
@@ -296,11 +298,8 @@ def test_verify(command: Command) -> None:
     more = ["--new-deployment", f"{NCA}:{some_uuid('nf')}:{new}", "--invoke", NCA]
     assert command("verify", *more) == 0
     assert command.said["outcome"] == "verified"
-    for change in (
-        lambda: cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid("another")),
-        lambda: cli.function(FUNCTION, VERSION, "ERROR", deployment),
-    ):
-        change()
+    for status, now in (("ACTIVE", some_uuid("another")), ("ERROR", deployment)):
+        cli.function(FUNCTION, VERSION, status, now)
         assert command("verify", *more) == 2
         assert command.said["outcome"] == "failed"
     cli.function(FUNCTION, VERSION, "ACTIVE", deployment)

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-import aicr.nvcf.evidence
 from aicr.cli.main import main
 from aicr.nvcf.evidence_chain import verify
+from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
 from nvcf_fixtures import nats_cli
-from nvcf_world import CREATION, EAST, WEST, World, creation, request_of, some_uuid, subject_of
+from nvcf_world import EAST, WEST, World, creation, request_of, some_uuid, subject_of
 
 
 def run(
@@ -155,15 +155,14 @@ def test_a_stream_that_changes_while_it_is_read(
     small_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small_world.servers.publish(subject_of(), creation("one")[1])
-    import aicr.nvcf.recover
+    from aicr.nvcf.requests import read_requests as real
 
-    real = aicr.nvcf.recover.read_requests
     def read(*arguments: Any) -> Any:
         if arguments[1] == "east":
             small_world.servers.publish(subject_of(), creation("two")[1])
         return real(*arguments)
 
-    monkeypatch.setattr(aicr.nvcf.recover, "read_requests", read)
+    monkeypatch.setattr("aicr.nvcf.recover.read_requests", read)
     said = run(capsys, small_world, "recover")
     assert said["capture"] == "incomplete"
     assert "changed-while-reading" in said["problems"][0]
@@ -174,16 +173,14 @@ def test_drained_while_it_was_read(
     small_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small_world.servers.publish(subject_of(), creation("one")[1])
-    import aicr.nvcf.recover
-
-    real = aicr.nvcf.recover.read_requests
+    from aicr.nvcf.requests import read_requests as real
 
     def read(*arguments: Any) -> Any:
         if arguments[1] == "east":
             small_world.agent()
         return real(*arguments)
 
-    monkeypatch.setattr(aicr.nvcf.recover, "read_requests", read)
+    monkeypatch.setattr("aicr.nvcf.recover.read_requests", read)
     assert run(capsys, small_world, "recover")["outcome"] == "recheck-drain"
 
 
@@ -210,7 +207,7 @@ def test_a_disk_that_is_full(
     for number in range(5):
         small_world.servers.publish(subject_of(), creation(str(number))[1])
     record = small_world.folder / "evidence"
-    real = aicr.nvcf.evidence.write_once
+    from aicr.nvcf.evidence_files import write_once as real
 
     def write(root: str, file: str, data: bytes) -> None:
         if file == "message-3.json":
@@ -221,7 +218,7 @@ def test_a_disk_that_is_full(
             raise invalid(f"{file}: cannot be written: {os.strerror(errno.ENOSPC)}")
         real(root, file, data)
 
-    monkeypatch.setattr(aicr.nvcf.evidence, "write_once", write)
+    monkeypatch.setattr("aicr.nvcf.evidence.write_once", write)
     said = run(capsys, small_world, "recover", "--record", str(record))
     assert (said["outcome"], said["capture"]) == ("stop", "failed")
     assert "No space left" in " ".join(said["problems"])
@@ -270,9 +267,7 @@ def test_through_exec_attempts_are_capped(
 def test_sparse_streams_cost_by_what_exists(
     small_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import aicr.nvcf.nats_direct
-
-    monkeypatch.setattr(aicr.nvcf.nats_direct, "MOST_GAPS", 5)
+    monkeypatch.setattr("aicr.nvcf.nats_direct.MOST_GAPS", 5)
     with small_world.servers.client() as client:
 
         async def publish() -> None:

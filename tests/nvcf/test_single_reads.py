@@ -12,9 +12,9 @@ import pytest
 
 from aicr.cli.main import main
 from aicr.nvcf.nats_direct import DirectAccess
-from kube_double import Request
 from kube_double_exec import Result, nats_box, serve_exec
 from kube_double_faults import Answer, Fault, Hang
+from kube_double_request import Request
 from nvcf_cli_double import NvcfCli
 from nvcf_fixtures import nats_cli
 from nvcf_world import EAST, NCA, WEST, World, started

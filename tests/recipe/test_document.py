@@ -92,6 +92,11 @@ def test_older_editions_and_none_are_read() -> None:
         assert recipe.components[0].name == "a"
 
 
+def test_an_accelerator_by_both_of_its_names() -> None:
+    found = problems(GOOD + "criteria: {accelerator: h100, gpu: gb200}")
+    assert found.endswith("criteria.gpu: accelerator and its alias gpu are both stated")
+
+
 def test_all_problems_come_at_once() -> None:
     found = problems(HEAD + "criteria: {nodes: x}\ncomponentRefs:\n  - version: {}\n  - name: []\n")
     assert found.startswith("4 problems:\n  r.yaml:3: criteria.nodes: ")

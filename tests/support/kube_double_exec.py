@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from kube_double import PLAIN, Exchange, KubeDouble
-from kube_double_store import Object
+from kube_double_kinds import Object
 
 _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _PROTOCOL = "v5.channel.k8s.io"

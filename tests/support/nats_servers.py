@@ -150,9 +150,13 @@ class Servers:
         """A JetStream API request that has to succeed."""
         with self.client() as client:
             body = json.dumps(payload).encode() if payload is not None else b""
-            for _ in range(40):
-                answer = self.run(client.request(f"$JS.API.{subject}", body, timeout=10))
-                found: dict[str, Any] = json.loads(answer.data)
+            found: dict[str, Any] = {"error": "no answer"}
+            for _ in range(60):  # a new cluster takes a while to agree on a leader
+                try:
+                    answer = self.run(client.request(f"$JS.API.{subject}", body, timeout=3))
+                except TimeoutError:
+                    continue
+                found = json.loads(answer.data)
                 if found.get("error", {}).get("err_code") not in (10008, 10005, 10074):
                     break
                 time.sleep(0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -74,7 +75,7 @@ class Operator:
         *,
         settle: float = SETTLE,
         between: Callable[[], object] | None = None,
-        **wishes: object,
+        **wishes: Any,
     ) -> Answered:
         """One answer; ``between`` happens between the two readings."""
 
@@ -87,16 +88,11 @@ class Operator:
 
         reach = reach_of(self.world, direct=self.direct, bounds=self.bounds)
         with self.record() as record:
-            gate = Gate(
-                reach,
-                record,
-                Wishes(settle=settle, **wishes),
-                sleep=sleep,  # type: ignore[arg-type]
-            )
+            gate = Gate(reach, record, Wishes(settle=settle, **wishes), sleep=sleep)
             return gate.answer()
 
-    def word(self, **more: object) -> str:
-        return self.drain(**more).decision.answer  # type: ignore[arg-type]
+    def word(self, **more: Any) -> str:
+        return self.drain(**more).decision.answer
 
 
 def nats_cli() -> str:

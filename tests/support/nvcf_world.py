@@ -11,9 +11,10 @@ from typing import Any
 
 import yaml
 
+import nats_servers
 from kube_double import KubeDouble
 from kube_double_exec import nats_box, serve_exec, serve_monitors
-from nats_servers import CREATION, Servers
+from nats_servers import Servers
 
 DATA = Path(__file__).parents[1] / "data" / "kube"
 NCA = "fakeNcaIdAlphaAlphaAlphaAlphaAlphaAlpha000001"
@@ -228,7 +229,9 @@ class World:
         }
 
     def agent(self, cluster: str = EAST, count: int = 1, *, ack: bool = True) -> list[bytes]:
-        return self.servers.fetch(CREATION, f"{CREATION}-{cluster}", count, ack=ack)
+        return self.servers.fetch(
+            nats_servers.CREATION, f"{nats_servers.CREATION}-{cluster}", count, ack=ack
+        )
 
 
 def started(folder: Path, count: int = 1) -> Iterator[World]:

@@ -36,7 +36,7 @@ CASES: dict[str, tuple[Row, str, list[str]]] = {
     "manual": (
         row("1.0.0", "2.0.0", transition(*UP_TO_2, "manual")),
         "1 major, 2 steps",
-        ["Run the steps below in order, then apply the new bundle."],
+        ["Run the steps in order; apply the new bundle where they say so, or else at the end."],
     ),
     "one of several is manual": (
         row("1.0.0", "3.0.0", transition(*UP_TO_2), transition("<3.0.0", "3.0.0", "manual")),
@@ -46,7 +46,7 @@ CASES: dict[str, tuple[Row, str, list[str]]] = {
     "blocked by its record": (
         row("1.0.0", "2.0.0", transition(*UP_TO_2, "blocked")),
         "1 major, not in one go, 2 steps",
-        ["blocks it at >=2.0.0 <=2.5.0", "Its steps below say what to do instead"],
+        ["blocks it at >=2.0.0 <=2.5.0", "Its steps say what to do instead"],
     ),
     "beyond the ceiling, boundary crossed": (
         row("1.0.0", "2.6.0", transition(*UP_TO_2)),
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[Row, str, list[str]]] = {
             releases=(Release("r1", {"alpha": ["2.4.0"]}),)),
         "2 majors, land on 2.4.0 first",
         ["crosses 2 recorded boundaries at once (>=2.0.0 <=2.5.0, >=3.0.0 <=3.0.0)",
-         "Land on 2.4.0 first, then go on to 3.0.0"],
+         "Land on 2.4.0 first, then go on to 3.0.0", "aicr upgrade-plan lays out the way."],
     ),
     "several boundaries, an unpinned stop": (
         row("1.0.0", "3.0.0", transition(*UP_TO_2, "manual"), transition(*UP_TO_3, "manual")),

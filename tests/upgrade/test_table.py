@@ -84,7 +84,8 @@ beta-operator 0.17.2 -> 0.18.1  (manual)
   The Widget kind is renamed.
 
   One record covers this move. Make sure that the precondition holds first;
-  nothing checks it. Run the steps below in order, then apply the new bundle.
+  nothing checks it. Run the steps in order; apply the new bundle where they
+  say so, or else at the end.
 
   PRECONDITION
     No Widget is being
@@ -116,7 +117,7 @@ gamma-operator 1.0.0 -> 3.0.0  (blocked)
   The move crosses 2 recorded boundaries at once
   (>=2.0.0 <=2.5.0, >=3.0.0 <=3.0.0), and no single record describes it, so no
   steps are shown. Land on 2.1.0 first, then go on to 3.0.0; run the check
-  again after each.
+  again after each. aicr upgrade-plan lays out the way.
 
   PATH
     2.1.0 (safe, pinned by v1)

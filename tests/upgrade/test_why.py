@@ -61,8 +61,8 @@ RULES
     7 one boundary crossed, by a starting point that its record does not know:
       not reached
 
-  One record covers this move. Run the steps below in order, then apply the
-  new bundle.
+  One record covers this move. Run the steps in order; apply the new bundle
+  where they say so, or else at the end.
 """
     )
 

@@ -28,7 +28,8 @@ class Artifact:
     def __init__(
         self, location: str, *, where: str, document: Node, root: str, info: BundleInfo | None
     ) -> None:
-        self.location = location
+        # A name that is not UTF-8 is shown with its bytes as escapes: reports are UTF-8.
+        self.location = location.encode("utf-8", "backslashreplace").decode("utf-8")
         self.where = where
         self.document = document
         self.root = root

@@ -161,7 +161,8 @@ def build_bundle(
         from aicr.bundle.vendor import with_archives
 
         plan, vendored = with_archives(plan, archives, unpacked=request.deployer in GITOPS)
-    names = {release.name for release in plan.releases}
+    # Elsewhere nothing reads what an operator wrote; whether it may go is decided later.
+    names = {one.name for one in plan.releases} if request.deployer not in GITOPS else ()
     written = read_kept({name: data for name, data in (kept or {}).items() if name in names})
     options = Options(kept=kept or {}, repo=request.repo, revision=request.target_revision)
     notices = [
@@ -176,8 +177,8 @@ def build_bundle(
     ]
     advice, unreadable = find_advice(plan, catalog, request.deployer)
     if advice:
-        pinned = dict.fromkeys(f"{one.component} {one.version}" for one in advice)
-        message = f"upgrading a cluster needs work by hand for {', '.join(pinned)}: UPGRADING.md"
+        named = ", ".join(dict.fromkeys(one.component for one in advice))
+        message = f"to upgrade a running cluster, read UPGRADING.md first: it has steps for {named}"
         notices.append(Notice("warning", message))
     notices += [
         Notice("warning", f"a record cannot be read, so UPGRADING.md lacks it: {why}")

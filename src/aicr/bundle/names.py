@@ -136,9 +136,17 @@ class _Check:
             self.label(f"{at}.namespace", ref.namespace, LONGEST_LABEL)
         if ref.chart:
             self.matches(f"{at}.chart", ref.chart, _CHART, "a chart's name")
+        is_chart = ref.source != "" and ref.type != "Kustomize"
         for field, value in (("version", ref.version), ("tag", ref.tag)):
             if value and not is_version(value):
                 self.report(f"{at}.{field}", value, "SemVer or a git reference")
+            elif is_chart and value == ref.pin and parse(value) is None:
+                # "1.x" is a git reference too; for Helm, Argo CD and Flux it is a range.
+                self.report(f"{at}.{field}", value, "the exact version of a chart (SemVer)")
+        if not is_chart and ref.version and ref.tag and ref.version != ref.tag:
+            # It would be built from the tag, while an upgrade check compares the version.
+            message = f"states {shown(ref.tag)} beside the version {shown(ref.version)}: leave one"
+            self.problems.append(Problem(self.where, 0, f"{at}.tag", message))
         self.source(f"{at}.source", ref)
         for field, value in (("path", ref.path), ("valuesFile", ref.values_file)):
             if value and not is_relative(value.removeprefix("./") if field == "path" else value):

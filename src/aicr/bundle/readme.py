@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from aicr.documents.safe import cell, prose
+from aicr.upgrade.wrap import wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,11 @@ def readme(
         ),
     ]  # fmt: skip
     if advice:
-        parts += ["\n## Before you upgrade\n\n", _advice_intro(), _advice_table(advice)]
+        parts += [
+            "\n## Before you upgrade\n\n",
+            _advice_intro(),
+            _advice_table(advice, " in [UPGRADING.md](UPGRADING.md)"),
+        ]
     parts += _left_open(left_open) + _left_out(left_out)
     parts += [
         "\n## Deploy\n\n",
@@ -128,7 +133,7 @@ def _left_out(namespaces: Sequence[LeftOut]) -> list[str]:
         "The deployer makes these namespaces, without what the components say of them. Run this\n"
         "once; `kubectl create namespace NAME` first where one is not there yet.\n\n"
     )
-    return [text, _block("\n".join(commands), "bash")]
+    return [text, _fenced(prose("\n".join(commands)), "bash")]
 
 
 def _advice_intro() -> str:
@@ -138,11 +143,11 @@ def _advice_intro() -> str:
     )
 
 
-def _advice_table(advice: Sequence[Advice]) -> str:
+def _advice_table(advice: Sequence[Advice], where: str = "") -> str:
     return _table(
         ["component", "version", "coming from", "verdict", "steps"],
         [[one.component, one.version, f"`{cell(one.record.origin.text)}`", one.record.verdict,
-          f"{len(one.steps)} in [UPGRADING.md](UPGRADING.md)"] for one in advice],
+          f"{len(one.steps)}{where}"] for one in advice],
         escape=False,
     )  # fmt: skip
 
@@ -166,8 +171,11 @@ def _plain(text: str) -> str:
     return re.sub(_MARKUP, r"\\\1", cell(text))
 
 
-def _block(text: str, language: str = "text") -> str:
-    shown = prose(text)
+def _block(text: str) -> str:
+    return _fenced("\n".join(wrapped(text, "")), "text")
+
+
+def _fenced(shown: str, language: str) -> str:
     longest = max((len(run) for run in re.findall(_FENCES, shown)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{shown}\n{fence}\n"

@@ -91,8 +91,11 @@ def cache_folder() -> str:
 
 def read_cached(key: str) -> bytes | None:
     """What was kept under ``key``; None where there is nothing, or nothing whole."""
+    path = os.path.join(cache_folder(), key)
+    if not os.path.isfile(path):  # a pipe would be waited for
+        return None
     try:
-        with open(os.path.join(cache_folder(), key), "rb") as file:
+        with open(path, "rb") as file:
             digest, data = file.read(64), file.read()
     except OSError:
         return None

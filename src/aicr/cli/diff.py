@@ -25,7 +25,8 @@ Examples:
 
 Compared are criteria, constraints, components (version, identity, values and the rest), the
 deployment order and the validation; not the metadata. A bundle's values are those on disk, a
-recipe's those that the catalog in use gives it.
+recipe's those that the catalog in use gives it: what changed in the values files of two catalogs
+shows between bundles alone.
 
 Exit codes: 0 compared; 2 an artifact or the catalog is at fault.
 With --exit-code: 0 no difference, 1 some difference, 2 as above.
@@ -139,7 +140,7 @@ def _rendered(
     from aicr.documents.safe import cell
 
     rows = [["FIELD", "CHANGE", "A", "B"]]
-    rows += [[cell(one.field), one.change, _shown(one, 0), _shown(one, 1)] for one in found]
+    rows += [[cell(one.field), one.change, *_cells(one)] for one in found]
     count = f"{len(found)} difference{'' if len(found) == 1 else 's'}\n"
     return columns(rows) + count
 
@@ -156,7 +157,7 @@ def _values(one: Difference) -> dict[str, object]:
 
 
 def _shown(one: Difference, side: int) -> str:
-    """A side in a cell; of a whole component its version."""
+    """A side in one line; of a whole component its version."""
     from aicr.documents.emit import json_text
     from aicr.documents.safe import cell
     from aicr.recipe.difference import ABSENT
@@ -167,8 +168,18 @@ def _shown(one: Difference, side: int) -> str:
     if isinstance(value, dict) and len(one.path) == 2 and one.path[0] == "components":
         value = value.get("version") or value.get("tag") or "(no version)"
     text = value if isinstance(value, str) else json_text(value, indent=None).rstrip("\n")
-    text = cell(text) or '""'
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 2] + ".."
+    return cell(text) or '""'
+
+
+def _cells(one: Difference) -> list[str]:
+    """Both sides, what is too long cut down to where they part."""
+    before, after = _shown(one, 0), _shown(one, 1)
+    start = 0
+    if max(len(before), len(after)) > _WIDTH:
+        pairs = enumerate(zip(before, after, strict=False))
+        start = max(0, next((at for at, (a, b) in pairs if a != b), 0) - _WIDTH // 3)
+    cut = [f"..{text[start:]}" if start else text for text in (before, after)]
+    return [text if len(text) <= _WIDTH else text[: _WIDTH - 2] + ".." for text in cut]
 
 
 def _patch(old: str, new: str, before: Mapping[str, object], after: Mapping[str, object]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of, connect
-from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
 from aicr.cli.output import columns, warn, write
 
 TYPE_CHECKING = False
@@ -108,8 +108,7 @@ def run(args: argparse.Namespace) -> int:
 
 def failure_code(arguments: list[str], code: int) -> int:
     """The exit code where the comparison could not run."""
-    given = [a for a in arguments if a.partition("=")[0] == "--detailed-exit-code"]
-    return 1 if given and not given[-1].lower().endswith("=false") else code
+    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _values(

@@ -71,6 +71,14 @@ def add_bool(
     )
 
 
+def is_on(arguments: list[str], name: str) -> bool:
+    """Whether a boolean flag that is off by default was given, also where parsing failed."""
+    given = [word.partition("=")[2] or "true" for word in arguments if word.split("=")[0] == name]
+    variable = "AICR_" + name[2:].upper().replace("-", "_")
+    value = given[-1] if given else os.environ.get(variable, "")
+    return value.lower() not in ("", "false")
+
+
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """A formatter that knows its width: to find it out, argparse would import shutil each time."""
     try:
@@ -89,7 +97,7 @@ def make_parser(
     """The parser of a verb, with the flags that all have."""
     parser = Parser(
         prog=f"aicr {verb}",
-        description=purpose[0].upper() + purpose[1:] + ".",
+        description=purpose[0].upper() + purpose[1:] + ("" if purpose.endswith("?") else "."),
         formatter_class=_formatter,
         allow_abbrev=False,
     )
@@ -107,11 +115,17 @@ def parse(
     """The parsed arguments of a verb. Raises INVALID_REQUEST; ``--help`` ends the process."""
     parser = make_parser(verb, purpose, configure)
     options = parser._option_string_actions
-    given = {
-        options[name].dest
+    named = [
+        options[name]
         for word in arguments
         if (name := word.partition("=")[0] if word.startswith("--") else word[:2]) in options
-    }
+    ]
+    given = {action.dest for action in named}
+    for action in named:
+        if type(action) is argparse._StoreAction and named.count(action) > 1:
+            parser.error(
+                f"{'/'.join(action.option_strings)} is given more than once, and takes one value"
+            )
     sources: dict[str, str] = {}
     words: list[str] = []
     for action in () if "help" in given else parser._actions:

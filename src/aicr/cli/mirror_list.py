@@ -49,7 +49,11 @@ class PlatformFlag(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         text = str(values)
-        setattr(namespace, "image_platform" if "/" in text else self.dest, text)
+        if "/" in text:
+            namespace.image_platform = text
+            namespace.platform_has_slash = True
+        else:
+            setattr(namespace, self.dest, text)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,6 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="only these, such as linux/amd64,linux/arm64, where the format can say so; "
         "--platform takes them too",
     )  # fmt: skip
+    parser.set_defaults(platform_has_slash=False)
     add_bool(parser, "--allow-incomplete", help="list what could be found, with a warning")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
     parser.add_argument("-t", "--format", choices=_FORMATS, default="yaml", help="default: yaml")
@@ -95,8 +100,9 @@ def _recipe(args: argparse.Namespace) -> tuple[Recipe, Catalog, str]:
     if args.recipe is None:
         resolution = resolved(args)
         return resolution.recipe, resolution.catalog, "the resolved recipe"
-    stated = sorted(stated_criteria(args))
-    stated += [name for name in ("snapshot", "inherit_from") if getattr(args, name) is not None]
+    stated = [name for name in sorted(stated_criteria(args)) if name not in args.sources]
+    stated += [name for name in ("nodes", "snapshot", "inherit_from")
+               if getattr(args, name) and name not in args.sources]  # fmt: skip
     if stated:
         flags = ", ".join(f"--{name.replace('_', '-')}" for name in stated)
         raise invalid(f"--recipe and {flags}: a recipe is given or resolved, not both")
@@ -120,7 +126,8 @@ def _platforms(args: argparse.Namespace) -> list[str]:
 
     text: str = args.image_platform
     elsewhere = args.config is not None or os.environ.get("AICR_PLATFORM")
-    if text and "image_platform" not in args.sources and args.platform is None and elsewhere:
+    given = args.platform_has_slash and "platform" not in args.sources
+    if given and args.platform is None and elsewhere:
         # A --platform on the command line hides the one from elsewhere, which is the criterion.
         raise invalid(
             f"--platform {text}: could hide the platform that --config or AICR_PLATFORM states",

@@ -149,20 +149,29 @@ def outcome_for(
 ) -> Outcome:
     from aicr.nvcf.drain_report import outcome_of
 
+    waits, notes = waits_of(found, reach)
     return outcome_of(
-        found, command=command, fleet=args.fleet, record=path, waits=waits_of(found, reach)
+        found, command=command, fleet=args.fleet, record=path, waits=waits, extra_notes=notes
     )
 
 
-def waits_of(found: Answered, reach: Reach) -> float | None:
-    """Until when redelivery may still come; agents are asked only where something is left."""
+def waits_of(found: Answered, reach: Reach) -> tuple[float | None, list[str]]:
+    """Until when redelivery may still come, and which agents keep it from helping; agents are
+    asked only where something is left."""
     from aicr.nvcf.agent_starts import read_agents, starts_of
+    from aicr.nvcf.agent_versions import AFFECTED
     from aicr.nvcf.drain import wait_until
     from aicr.nvcf.drain_state import NOT_DRAINED
 
     if found.decision.answer != NOT_DRAINED:
-        return 0.0
-    return wait_until(found, starts_of(read_agents(reach)))
+        return 0.0, []
+    agents = read_agents(reach)
+    notes = [
+        f"{agent.cluster}: its agent is affected by reused message ids: {agent.action}"
+        for agent in agents
+        if agent.agent_class == AFFECTED
+    ]
+    return wait_until(found, starts_of(agents)), notes
 
 
 def _wait(gate: Gate, found: Answered, reach: Reach, args: argparse.Namespace) -> Answered:
@@ -174,7 +183,7 @@ def _wait(gate: Gate, found: Answered, reach: Reach, args: argparse.Namespace) -
     first = found.at
     while found.decision.answer == NOT_DRAINED:
         end = first + (args.timeout or longest_wait(found))
-        known = waits_of(found, reach)
+        known, _ = waits_of(found, reach)
         if known is not None:
             end = min(end, known) if args.timeout else known
         if found.at >= end:

@@ -19,8 +19,9 @@ def prepare() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if not sys.stderr:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
-        sys.stdout.reconfigure(encoding="utf-8")
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A name of a file may be other than UTF-8, and is shown with its bytes as escapes.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def write(
@@ -52,7 +53,7 @@ def write(
         return
     from aicr.artifact.atomic import write_file
 
-    write_file(output, text.encode("utf-8"))
+    write_file(output, text.encode("utf-8", "backslashreplace"))
 
 
 def discard() -> None:

@@ -11,6 +11,7 @@ from aicr.cli.flags import (
     open_catalog_of,
     stated_criteria,
 )
+from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +139,12 @@ def _prior(args: argparse.Namespace) -> tuple[Artifact, Prior]:
     from aicr.recipe.inherit import Prior
 
     location: str = args.inherit_from
-    artifact = open_artifact(location, "--inherit-from", cluster_of(args))
+    if location.startswith("cm://"):
+        raise invalid(
+            f"--inherit-from {location}: a ConfigMap is not inherited from yet",
+            hint="write it to a file first: kubectl get configmap",
+        )
+    artifact = open_artifact(location, "--inherit-from")
     recipe = recipe_from(
         artifact.document, artifact.where, on_warning=lambda problem: warn(str(problem))
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
-from aicr.errors import not_found
+from aicr.errors import invalid, not_found
 from aicr.upgrade.formats import REPORT_FORMATS, document_text, report_text
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aicr.upgrade.rows import Row
 
 _ENDINGS = {"table": "txt", "markdown": "md", "junit": "xml"}
+_WHY_FORMATS = ("table", "json", "yaml")
 
 _EPILOG = """\
 Examples:
@@ -33,13 +34,14 @@ Examples:
 
 Verdicts:
   safe         a record says so: apply the new bundle
-  manual       run the steps that are shown, then apply the new bundle
-  blocked      not in one go: the report says where it stops and how to go on
+  manual       run the steps that are shown; they say when to apply the new bundle
+  blocked      not in one go: the report says where to land first, aicr upgrade-plan how to go on
   unknown      nothing is recorded about this move; it is not a "safe"
   unversioned  a version that cannot be compared
 
 Exit codes: 0 nothing needs attention; 2 something does, or a bad invocation.
 With --detailed-exit-code: 0 nothing, 1 the check could not run, 2 something needs attention.
+See also: aicr upgrade-plan, aicr records show, aicr diff.
 """
 
 
@@ -69,7 +71,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--why",
         metavar="COMPONENT",
-        help="explain one verdict instead: rules, records, their lines",
+        help="explain one verdict instead: rules, records, their lines; exits as the whole check",
     )
     add_bool(
         parser,
@@ -107,6 +109,8 @@ def run(args: argparse.Namespace) -> int:
     for warning in report.warnings:
         warn(warning)
     if args.why is not None:
+        if args.format not in _WHY_FORMATS:
+            raise invalid(f"--why is shown as {', '.join(_WHY_FORMATS)}, not as {args.format}")
         write(_why(report, args), args.output)
     else:
         name = f"report.{_ENDINGS.get(args.format, args.format)}"
@@ -117,8 +121,7 @@ def run(args: argparse.Namespace) -> int:
 
 def failure_code(arguments: list[str], code: int) -> int:
     """The exit code where the check could not run."""
-    given = [a for a in arguments if a.partition("=")[0] == "--detailed-exit-code"]
-    return 1 if given and not given[-1].lower().endswith("=false") else code
+    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _report(args: argparse.Namespace) -> Report:

@@ -17,8 +17,13 @@ _CHARS = _FIRST_CHARS | frozenset("@%+=,;()$<>^~-:# ")
 _NUMBER_CHARS = frozenset("0123456789+-._,:aAbBcCdDeEfFiInNoOxXtTzZ ")
 _DIGITS_AND_POINT = frozenset("0123456789.")
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
-# What YAML calls printable, less the line ends that only some readers know.
-_PRINTABLE = "\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
+# Controls of eight bits, and what no eye sees: marks that reverse, hide or break a line.
+_OBEYED = "\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+# What YAML calls printable, less these.
+_PRINTABLE = (
+    "\t\n\x20-\x7e\xa0-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ud7ff\ue000-\ufefe\uff00-\ufffd"
+    "\U00010000-\U0010ffff"
+)
 
 
 def yaml_text(value: object) -> str:
@@ -34,10 +39,18 @@ def yaml_text(value: object) -> str:
 
 
 def json_text(value: object, indent: int | None = 2) -> str:
-    """A JSON document with a final newline; keys in the order given."""
+    """A JSON document with a final newline; keys in the order given.
+
+    Text stays readable, but for what a terminal would obey or what hides or reorders text.
+    """
     import json
 
-    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    if text.isascii():
+        return text
+    import re
+
+    return re.sub(f"[{_OBEYED}]", lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def _write(value: object, depth: int, out: list[str], lead: str) -> None:

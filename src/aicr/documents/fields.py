@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aicr.documents.nodes import Map, Node, Scalar, Seq, kind_of
+from aicr.documents.safe import cell
 from aicr.documents.scalars import native, plain
 from aicr.errors import AicrError, invalid
 
@@ -24,9 +25,9 @@ class Problem:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return (
-            f"{place}: {self.field}: {self.message}" if self.field else f"{place}: {self.message}"
-        )
+        parts = [part for part in (place, self.field, self.message) if part]
+        # One line, whatever the document says: a line of its own could be a command to a CI log.
+        return cell(": ".join(parts))
 
 
 class Problems:

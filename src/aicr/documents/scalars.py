@@ -44,7 +44,7 @@ def _number(text: str) -> object:
         if len(body) == 1 or body[0] != "0":
             return _within_64_bits(text, 10)
         if "8" in body or "9" in body:
-            return float(text)
+            return _finite(text)
         return _within_64_bits(text, 8)
     if body[:2] in _BASES:
         base, digits = _BASES[body[:2]]
@@ -55,6 +55,10 @@ def _number(text: str) -> object:
         return float("nan")
     if not _FLOAT_CHARS.issuperset(text):
         return None
+    return _finite(text)
+
+
+def _finite(text: str) -> float | None:
     try:
         value = float(text)
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.artifact.image_ref import parse_image
 from aicr.bundle.charts import chart_files, literal
 from aicr.bundle.names import check_recipe
 from aicr.bundle.overrides import parse_set, settle
@@ -13,6 +14,7 @@ from aicr.charts.values import effective_values
 from aicr.documents.fields import problems_error
 from aicr.errors import AicrError
 from aicr.mirror.gather import from_objects, from_values, tags_in
+from aicr.mirror.names import in_full
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -191,17 +193,17 @@ def _component(
         missing.append(
             f"no image was found, and {', '.join(sorted(hidden))} may make a controller run some"
         )
-    known = {image.rpartition("@")[0] or image for image in images}
-    notes = [
-        f"{repository} is named without a tag, and nothing that is rendered uses it"
-        for repository in sorted(untagged)
-        if not any(_is_of(image, repository) for image in known)
-    ]
+    unused = sorted(one for one in untagged if _repository(one) not in map(_repository, images))
+    notes: list[str] = []
+    if unused:
+        notes.append(f"named without a tag, and used by nothing rendered: {', '.join(unused)}")
     return ComponentImages(name, type=kind, images=sorted(images), missing=missing, notes=notes)
 
 
-def _is_of(image: str, repository: str) -> bool:
-    return f"/{image}".rpartition(":")[0].endswith(f"/{repository}")
+def _repository(text: str) -> str:
+    """Registry and repository of a reference, without its tag and its digest."""
+    ref = parse_image(in_full(text) or "")
+    return "" if ref is None else ref.repository
 
 
 def _rendered(

@@ -62,7 +62,7 @@ def from_objects(documents: Iterable[object]) -> Found:
     count."""
     found = Found()
     for document in _objects(documents):
-        kind = document.get("kind")
+        kind = str(document.get("kind"))
         if kind == "CustomResourceDefinition" or _is_test(document):
             continue
         _walk(document, found)

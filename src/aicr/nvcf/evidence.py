@@ -180,7 +180,7 @@ class Record:
         for one in said:
             line, entry = line_of(one, self._last)
             self._last = entry.hash
-            self._entries.append(entry)
+            self._entries.append(entry.slim() if entry.kind == "file" else entry)
             lines.append(line)
         handle = os.open(
             os.path.join(self.path, MANIFEST), os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from sys import intern
 
 from aicr.documents.digest import sha256_hex
 from aicr.errors import invalid
@@ -26,7 +27,7 @@ class Entry:
     def __init__(self, said: dict[str, object], hash: str) -> None:
         self.said = said
         self.hash = hash
-        self.time = str(said.get("time", ""))
+        self.time = intern(str(said.get("time", "")))
         self.source = str(said.get("source") or "")
         self.file = str(said.get("file") or "")
         self.sha256 = str(said.get("sha256") or "")
@@ -35,7 +36,15 @@ class Entry:
             "unknown",
         )
 
+    def slim(self) -> Entry:
+        """Without what the line says beside the file's name, hash, source and time: a record that
+        is being written has very many of them."""
+        self.said = _NOTHING
+        self.hash = ""
+        return self
 
+
+_NOTHING: dict[str, object] = {}
 _KINDS = (("file", "file"), ("close", "closes"), ("head", "record"), ("event", "event"))
 
 

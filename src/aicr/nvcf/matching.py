@@ -6,7 +6,7 @@ task: one that is absent is no conflict, one that differs is. ``SQSMessageID`` i
 
 from __future__ import annotations
 
-from aicr.nvcf.requests import by_request_id
+from aicr.nvcf.requests import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,14 +85,12 @@ def match(
     accounts: Mapping[tuple[str, ...], AccountAnswer],
 ) -> list[Finding]:
     """One finding for each message, in their order."""
-    known = by_request_id(requests)
-    labels: dict[str, list[Request]] = {}
-    for one in requests:
-        if one.label:
-            labels.setdefault(one.label, []).append(one)
-    seen: dict[str, int] = {}
+    known = Index((one.request_id, one) for one in requests)
+    labels = Index((one.label, one) for one in requests)
+    seen: set[str] = set()
+    again: set[str] = set()
     for message in messages:
-        seen[message.request_id] = seen.get(message.request_id, 0) + 1
+        (again if message.request_id in seen else seen).add(message.request_id)
     found = []
     for message in messages:
         if message.problem:
@@ -101,10 +99,10 @@ def match(
         account = accounts.get(subject_of(message))
         candidates = [
             one
-            for one in known.get(message.request_id, ())
+            for one in known[message.request_id]
             if one.creates == (message.kind != "termination")
         ]
-        twice = seen[message.request_id] > 1
+        twice = message.request_id in again
         outcome, why, request = _outcome(message, candidates, clusters, account, twice=twice)
         flags = _COLLIDES if _collides(message, labels) else ()
         found.append(Finding(message, outcome, why, request=request, flags=flags, account=account))
@@ -196,8 +194,6 @@ def _conflict(
     return ""
 
 
-def _collides(message: Retained, labels: Mapping[str, Sequence[Request]]) -> bool:
+def _collides(message: Retained, labels: Index) -> bool:
     """Whether another request carries the label that this message would get."""
-    if not labels:
-        return False
-    return any(one.request_id != message.request_id for one in labels.get(message.label, ()))
+    return any(one.request_id != message.request_id for one in labels[message.label])

@@ -255,10 +255,11 @@ def _clusters(found: Captured, reach: Reach, record: Record) -> None:
             )
 
         try:
-            return read_requests(kube.connection, name, keep)
+            return read_requests(kube.connection, name, keep, share)
         except AicrError as error:
             return error
 
+    share = _sharing(found.messages)
     names = list(reach.clusters)
     with ThreadPoolExecutor(max(1, min(len(names), 4))) as pool:
         for name, result in zip(names, pool.map(read, names), strict=True):
@@ -274,6 +275,21 @@ def _clusters(found: Captured, reach: Reach, record: Record) -> None:
         f"{found.prefix}clusters.json", json.dumps(kept).encode(),
         source="the clusters of the fleet file", command="NVCFBackends and consumers",
     )  # fmt: skip
+
+
+def _sharing(messages: Sequence[Retained]) -> Callable[[Request], None]:
+    """Lets a request use the texts of its message where they are equal."""
+    by_id = {one.request_id: one for one in messages if one.request_id}
+
+    def share(request: Request) -> None:
+        message = by_id.get(request.request_id)
+        if message is None:
+            return
+        for key in ("request_id", "deployment", "function", "version", "task"):
+            if getattr(request, key) == getattr(message, key):
+                setattr(request, key, getattr(message, key))
+
+    return share
 
 
 def _paused_consumers(found: Captured, owners: dict[str, str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from aicr.errors import NOT_FOUND, UNAVAILABLE, AicrError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from aicr.cluster.connection import Connection
 
@@ -139,16 +139,20 @@ _PAGE = wire.Decoder(wire.Page[_Item])
 
 
 def read_requests(
-    connection: Connection, cluster: str, keep: Callable[[bytes], None] | None = None
+    connection: Connection,
+    cluster: str,
+    keep: Callable[[bytes], None] | None = None,
+    share: Callable[[Request], None] | None = None,
 ) -> list[Request]:
-    """Every ICMSRequest of the cluster; ``keep`` gets each page as it came.
+    """Every ICMSRequest of the cluster; ``keep`` gets each page as it came, ``share`` each request
+    (to let equal texts be one: there may be very many).
 
     Raises AicrError where the list cannot be read to its end. No such resource is an error too: an
     agent that never made a request cannot be told apart from a wrong cluster.
     """
     wanted = List("icmsrequests", group=GROUP, version=VERSION, limit=500)
     try:
-        reader = read_list(connection, wanted, lambda: _Reader(cluster, keep))
+        reader = read_list(connection, wanted, lambda: _Reader(cluster, keep, share))
     except ApiError as error:
         if error.code == NOT_FOUND:
             raise AicrError(
@@ -162,15 +166,21 @@ def read_requests(
 
 def requests_from(body: bytes, cluster: str) -> list[Request]:
     """The requests in a list as kubectl prints it, or as the API sends it. Raises UNAVAILABLE."""
-    reader = _Reader(cluster, None)
+    reader = _Reader(cluster, None, None)
     reader.page(body)
     return reader.found
 
 
 class _Reader:
-    def __init__(self, cluster: str, keep: Callable[[bytes], None] | None) -> None:
+    def __init__(
+        self,
+        cluster: str,
+        keep: Callable[[bytes], None] | None,
+        share: Callable[[Request], None] | None,
+    ) -> None:
         self._cluster = cluster
         self._keep = keep
+        self._share = share
         self.found: list[Request] = []
 
     def page(self, body: bytes) -> str:
@@ -181,7 +191,11 @@ class _Reader:
             )
         if self._keep is not None:
             self._keep(body)
-        self.found += [_request(item, self._cluster) for item in page.items]
+        for item in page.items:
+            one = _request(item, self._cluster)
+            if self._share is not None:
+                self._share(one)
+            self.found.append(one)
         return page.metadata.next
 
 
@@ -219,9 +233,24 @@ def _first(*values: str | None) -> str:
     return next((value.lower() for value in values if value), "")
 
 
-def by_request_id(requests: Sequence[Request]) -> dict[str, list[Request]]:
-    found: dict[str, list[Request]] = {}
-    for one in requests:
-        if one.request_id:
-            found.setdefault(one.request_id, []).append(one)
-    return found
+class Index:
+    """Requests by a text that most have alone: a list is made only where two share it."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self, pairs: Iterable[tuple[str, Request]]) -> None:
+        self._found: dict[str, Request | list[Request]] = {}
+        for text, one in pairs:
+            if not text:
+                continue
+            before = self._found.setdefault(text, one)
+            if before is one:
+                continue
+            if isinstance(before, list):
+                before.append(one)
+            else:
+                self._found[text] = [before, one]
+
+    def __getitem__(self, text: str) -> Sequence[Request]:
+        found = self._found.get(text, ())
+        return (found,) if isinstance(found, Request) else found

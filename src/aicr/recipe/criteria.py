@@ -143,10 +143,11 @@ def read_criteria(fields: Fields) -> Criteria:
     normal: dict[str, str] = {}
     for dimension in DIMENSIONS:
         value = fields.text(dimension)
-        if dimension == "accelerator" and not value:
+        if dimension == "accelerator" and fields.has("gpu"):
+            if value:
+                fields.problem("accelerator and its alias gpu are both stated", "gpu")
             value = fields.text("gpu")
         normal[dimension] = normal_criterion(dimension, value)
-    fields.has("gpu")
     nodes = fields.integer("nodes") or 0
     if nodes < 0:
         fields.problem(f"expected 0 or more, found {nodes}", "nodes")

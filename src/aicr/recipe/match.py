@@ -84,14 +84,12 @@ def uncovered(catalog: Catalog, criteria: Criteria, applied: list[str]) -> list[
 def coverage_error(catalog: Catalog, criteria: Criteria, missing: list[str]) -> AicrError:
     """The INVALID_REQUEST for criteria that nothing honours, with what would make them resolve."""
     stated = criteria.stated()
-    lines: list[str] = []
+    alike: dict[str, list[str]] = {}
     found: list[object] = []
     for dimension in missing:
         completions = _completions(catalog, stated, dimension)
-        line = f"no recipe for {criteria} honours {dimension}={stated[dimension]}"
-        if completions:
-            line += f": it {_requirement(completions)}"
-        lines.append(line)
+        needs = f": it {_requirement(completions)}" if completions else ""
+        alike.setdefault(needs, []).append(f"{dimension}={stated[dimension]}")
         found.append(
             {
                 "dimension": dimension,
@@ -99,8 +97,9 @@ def coverage_error(catalog: Catalog, criteria: Criteria, missing: list[str]) -> 
                 "validCompletions": [dict(one) for one in completions],
             }
         )
+    lines = [f"{' and '.join(unmet)}{needs}" for needs, unmet in alike.items()]
     return invalid(
-        "; ".join(lines),
+        f"no recipe for {criteria} honours " + "; nor does any honour ".join(lines),
         hint="aicr recipe list shows every combination that resolves",
         details={"criteria": dict(criteria.values()), "uncovered": found},
     )

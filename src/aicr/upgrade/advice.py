@@ -31,6 +31,9 @@ _MOVE_DELIBERATELY = (
     "the running one. Move the release deliberately, or resolve the new recipe with "
     "--inherit-from so that it keeps what is deployed. Then run the check again."
 )
+_WALK_THE_STEPS = (
+    "Run the steps in order; apply the new bundle where they say so, or else at the end."
+)
 
 
 def explain(row: Row) -> str:
@@ -71,11 +74,11 @@ def _recorded(row: Row) -> str:
             else f"Of the {crossed} recorded boundaries that the move crosses, one needs work by "
             "hand."
         )
-        return f"{basis}{held} Run the steps below in order, then apply the new bundle."
+        return f"{basis}{held} {_WALK_THE_STEPS}"
     return (
         f"Do not make this move in one go: the record for exactly this move blocks it at "
-        f"{row.stopped_at}.{held} Its steps below say what to do instead; do them, then run the "
-        "check again."
+        f"{row.stopped_at}.{held} Its steps say what to do instead; do them, then run the check "
+        "again."
     )
 
 
@@ -84,10 +87,10 @@ def _replaced(row: Row) -> str:
     if row.verdict == SAFE:
         return f"{place}; recorded as safe, verified by {row.verified_by}. Apply the new bundle."
     if row.verdict == MANUAL:
-        return f"{place}. Run the steps below in order, then apply the new bundle."
+        return f"{place}. {_WALK_THE_STEPS}"
     return (
-        f"{place}, and its record blocks doing that in one go. Its steps below say what to do "
-        "instead; do them, then run the check again."
+        f"{place}, and its record blocks doing that in one go. Its steps say what to do instead; "
+        "do them, then run the check again."
     )
 
 
@@ -155,7 +158,8 @@ def _go_on(row: Row, otherwise: str | None = None) -> str:
         then = "".join(f", then on {hop.to}" for hop in ways.path[1:-1])
         return (
             f" Land on {ways.land_at} first{then}, then go on to {row.after}; run the check again "
-            "after each." + _unpinned([(hop.to, hop.release) for hop in ways.path[:-1]])
+            "after each. aicr upgrade-plan lays out the way."
+            + _unpinned([(hop.to, hop.release) for hop in ways.path[:-1]])
         )
     stops = [(hop.to, hop.release) for hop in ways.to_furthest]
     if ways.land_at:
