@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
 from aicr.nvcf.evidence_chain import verify
 from aicr.nvcf.queues import CREATION, TERMINATION
-from nvcf_fixtures import Operator, limits, nats_cli
+from nvcf_fixtures import Operator, limits
 from nvcf_world import EAST, WEST, World, creation, request_of, subject_of
 
 
@@ -275,7 +273,6 @@ def test_lost_on_one_of_three(wide_world: World) -> None:
     assert word == "lost"
 
 
-@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
 def test_through_nats_box(small_world: World) -> None:
     operator = Operator(small_world, direct=False)
     found = operator.drain()
@@ -287,7 +284,6 @@ def test_through_nats_box(small_world: World) -> None:
     assert operator.word() == "not-drained"
 
 
-@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
 def test_nats_box_is_replaced_once(small_world: World) -> None:
     small_world.pod("nats-box-new", labels={"app.kubernetes.io/component": "nats-box"})
 

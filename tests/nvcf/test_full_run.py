@@ -19,7 +19,6 @@ from aicr.nvcf import allow
 from kube_double_request import Request
 from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
-from nvcf_fixtures import nats_cli
 from nvcf_world import EAST, NCA, World, creation, request_of, subject_of
 
 SECRET = "hunter2-very-secret"
@@ -106,10 +105,7 @@ def checked(request: Request, query: list[tuple[str, str]]) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "direct",
-    [True, pytest.param(False, marks=pytest.mark.skipif(not nats_cli(), reason="no nats client"))],
-)
+@pytest.mark.parametrize("direct", [True, False])
 def test_every_request_is_on_the_list(
     small_world: World, cli: NvcfCli, direct: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

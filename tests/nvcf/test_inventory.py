@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from aicr.artifact.image_ref import ImageRef, parse_image
 from aicr.errors import AicrError
-from aicr.nvcf.image_ref import ImageRef, parse_image
 from aicr.nvcf.inventory import Inventory, compare, inventory_from, read_inventory
 from aicr.nvcf.mirror_plan import apart, plan_copies, plan_text
 

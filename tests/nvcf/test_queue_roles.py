@@ -12,7 +12,6 @@ import yaml
 
 from aicr.cli.main import main
 from kube_double_rbac import User
-from nvcf_fixtures import nats_cli
 from nvcf_world import EAST, WEST, World, started
 
 ROLE = Path(__file__).parents[2] / "docs" / "nvcf" / "roles" / "queues.yaml"
@@ -61,11 +60,10 @@ def gate(world: World, given: list[dict[str, Any]], record: Path, *, direct: boo
 
 def test_with_just_that_role(place: World, tmp_path: Path, quick: None) -> None:
     assert gate(place, roles(), tmp_path / "direct", direct=True) == 0
-    if nats_cli():
-        assert gate(place, roles(), tmp_path / "exec", direct=False) == 0
-        without_proxy = copy.deepcopy(roles())
-        del without_proxy[1]["rules"][2]
-        assert gate(place, without_proxy, tmp_path / "wget", direct=False) == 0
+    assert gate(place, roles(), tmp_path / "exec", direct=False) == 0
+    without_proxy = copy.deepcopy(roles())
+    del without_proxy[1]["rules"][2]
+    assert gate(place, without_proxy, tmp_path / "wget", direct=False) == 0
 
 
 def rights() -> Iterator[tuple[int, int, str]]:
@@ -85,8 +83,7 @@ def test_every_right_is_needed(
 ) -> None:
     given = copy.deepcopy(roles())
     rule = given[number]["rules"][index]
-    if (rule["resources"], verb, number) == (["pods"], "list", 1) and not nats_cli():
-        pytest.skip("only exec lists pods there")
+    # Only exec lists pods there.
     direct = (rule["resources"], verb, number) != (["pods"], "list", 1)
     rule["verbs"] = [one for one in rule["verbs"] if one != verb]
     assert gate(place, given, tmp_path / "record", direct=direct) == 2

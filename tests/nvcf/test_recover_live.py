@@ -19,7 +19,6 @@ from aicr.cli.main import main
 from aicr.nvcf.evidence_chain import verify
 from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
-from nvcf_fixtures import nats_cli
 from nvcf_world import EAST, WEST, World, creation, request_of, some_uuid, subject_of
 
 
@@ -248,7 +247,6 @@ def test_killed_at_any_moment(small_world: World, delay: float) -> None:
     assert verdict.closed == whole or verdict.closed
 
 
-@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
 def test_through_exec_attempts_are_capped(
     small_world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from aicr.artifact.image_ref import ImageRef, parse_image
+from aicr.artifact.registry_auth import DockerConfig, read_docker_config
 from aicr.errors import AicrError
-from aicr.nvcf.image_ref import ImageRef, parse_image
 from aicr.nvcf.mirror_check import mirror_check, worst
 from aicr.nvcf.registry import (
     ACCEPT,
@@ -21,7 +22,6 @@ from aicr.nvcf.registry import (
     Registry,
     RegistryError,
 )
-from aicr.nvcf.registry_auth import DockerConfig, read_docker_config
 from registry_double import PASSWORD, USER, Registries, Web, replay, send
 from tools import tool
 

@@ -16,7 +16,6 @@ from kube_double_exec import Result, nats_box, serve_exec
 from kube_double_faults import Answer, Fault, Hang
 from kube_double_request import Request
 from nvcf_cli_double import NvcfCli
-from nvcf_fixtures import nats_cli
 from nvcf_world import EAST, NCA, WEST, World, started
 
 GARBAGE = Answer(200, "<html>please log in</html>", {"Content-Type": "application/json"})
@@ -172,7 +171,6 @@ def test_a_server_whose_clock_is_wrong(place: tuple[World, NvcfCli], gate: Gate)
         double.clock = time.time
 
 
-@pytest.mark.skipif(not nats_cli(), reason="the nats client is not installed")
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -184,12 +182,9 @@ def test_a_server_whose_clock_is_wrong(place: tuple[World, NvcfCli], gate: Gate)
         ("consumer info", "fails"),
     ],
 )
-def test_commands(
-    place: tuple[World, NvcfCli], gate: Gate, words: str, fault: str, tmp_path: Path
-) -> None:
+def test_commands(place: tuple[World, NvcfCli], gate: Gate, words: str, fault: str) -> None:
     world = place[0]
-    ports = {server.name: server.monitor for server in world.servers.all}
-    real = nats_box(nats_cli(), world.servers.url, tmp_path / "box", ports)
+    real = world.box()
     broken = {
         "fails": Result(stderr=b"nats: error: timeout", code=1),
         "cut": Result(b'["a', cut=3),
@@ -205,6 +200,7 @@ def test_commands(
     serve_exec(world.control, run)
     assert gate(False) == 2
     serve_exec(world.control, real)
+    assert gate(False) == 0
 
 
 def test_wget_is_asked_where_the_proxy_is_refused(

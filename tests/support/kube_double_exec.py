@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -130,16 +131,7 @@ def nats_box(nats: str, url: str, home: Path, ports: Mapping[str, int]) -> Comma
 
     def run(command: Sequence[str]) -> Result:
         if command[0] == "wget":
-            address = urlsplit(command[-1])
-            host = (address.hostname or "").partition(".")[0]
-            page = address.path + (f"?{address.query}" if address.query else "")
-            try:
-                with urllib.request.urlopen(
-                    f"http://127.0.0.1:{ports[host]}{page}", timeout=5
-                ) as found:
-                    return Result(found.read())
-            except OSError as error:
-                return Result(stderr=f"wget: {error}\n".encode(), code=1)
+            return _wget(command[-1], ports)
         done = subprocess.run(
             [nats, *command[1:]],
             env={**os.environ, "XDG_CONFIG_HOME": str(home)},
@@ -151,3 +143,63 @@ def nats_box(nats: str, url: str, home: Path, ports: Mapping[str, int]) -> Comma
         return Result(done.stdout, done.stderr, done.returncode)
 
     return run
+
+
+def recorded_box(url: str, ports: Mapping[str, int]) -> Command:
+    """The same where the nats client is not installed: the API's answers, printed as nats 0.5.1
+    was recorded to print them."""
+
+    def run(command: Sequence[str]) -> Result:
+        if command[0] == "wget":
+            return _wget(command[-1], ports)
+        words = [word for word in command[5:] if not word.startswith("-")]
+        verb, what, *names = words
+        api = {
+            ("stream", "ls"): "STREAM.NAMES",
+            ("stream", "info"): "STREAM.INFO",
+            ("stream", "get"): "STREAM.MSG.GET",
+            ("consumer", "ls"): "CONSUMER.NAMES",
+            ("consumer", "info"): "CONSUMER.INFO",
+        }[verb, what]
+        payload = b""
+        if what == "get":
+            payload = json.dumps({"seq": int(names.pop())}).encode()
+        subject = ".".join([api, *names])
+        try:
+            found = asyncio.run(_ask(url, subject, payload))
+        except Exception as error:
+            return Result(stderr=f"nats: error: {error}\n".encode(), code=1)
+        if "error" in found:
+            said = f"{found['error']['description']} ({found['error']['err_code']})"
+            what = f"could not retrieve {'#'.join(names)}: {said}"
+            return Result(stderr=f"nats: error: {what}\n".encode(), code=1)
+        if what == "ls":
+            shown = found["streams" if verb == "stream" else "consumers"]
+        else:
+            shown = found["message"] if what == "get" else found
+        return Result(json.dumps(shown, indent=2).encode() + b"\n")
+
+    return run
+
+
+async def _ask(url: str, subject: str, payload: bytes) -> dict[str, Any]:
+    import nats
+
+    client: Any = await nats.connect(url.split(","), connect_timeout=2)
+    try:
+        answer = await client.request(f"$JS.API.{subject}", payload, timeout=3)
+        found: dict[str, Any] = json.loads(answer.data)
+        return found
+    finally:
+        await client.close()
+
+
+def _wget(url: str, ports: Mapping[str, int]) -> Result:
+    address = urlsplit(url)
+    host = (address.hostname or "").partition(".")[0]
+    page = address.path + (f"?{address.query}" if address.query else "")
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{ports[host]}{page}", timeout=5) as found:
+            return Result(found.read())
+    except OSError as error:
+        return Result(stderr=f"wget: {error}\n".encode(), code=1)

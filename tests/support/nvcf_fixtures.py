@@ -93,10 +93,3 @@ class Operator:
 
     def word(self, **more: Any) -> str:
         return self.drain(**more).decision.answer
-
-
-def nats_cli() -> str:
-    """The real nats client, "" where it is not installed."""
-    import shutil
-
-    return shutil.which("nats") or ""

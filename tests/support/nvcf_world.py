@@ -13,7 +13,7 @@ import yaml
 
 import nats_servers
 from kube_double import KubeDouble
-from kube_double_exec import nats_box, serve_exec, serve_monitors
+from kube_double_exec import Command, nats_box, recorded_box, serve_exec, serve_monitors
 from nats_servers import Servers
 
 DATA = Path(__file__).parents[1] / "data" / "kube"
@@ -153,9 +153,15 @@ class World:
         self.pod("nats-box-5d4c", labels={"app.kubernetes.io/component": "nats-box"})
         ports = {server.name: server.monitor for server in self.servers.all}
         serve_monitors(self.control, ports)
-        if shutil.which("nats"):
-            run = nats_box(str(shutil.which("nats")), self.servers.url, self.folder / "box", ports)
-            self.commands = serve_exec(self.control, run)
+        self.commands = serve_exec(self.control, self.box())
+
+    def box(self) -> Command:
+        """The commands of nats-box: the real nats client where it is installed."""
+        ports = {server.name: server.monitor for server in self.servers.all}
+        client = shutil.which("nats")
+        if client is None:
+            return recorded_box(self.servers.url, ports)
+        return nats_box(client, self.servers.url, self.folder / "box", ports)
 
     def pod(self, name: str, *, labels: dict[str, str] | None = None, ready: bool = True) -> None:
         store = self.control.store

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aicr.artifact.bundle_info import DEPLOYERS
 from aicr.cli.flags import add_bool, add_catalog_flags, add_config_flag, open_catalog_of
-from aicr.cli.output import note, warn
+from aicr.cli.output import note, warn, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def run(args: argparse.Namespace) -> int:
     place = write_bundle(
         bundle.files, args.output, overwrite=args.overwrite, plain_http=args.plain_http
     )
-    print(_summary(bundle, place), end="")
+    write(_summary(bundle, place))
     return 0
 
 

@@ -94,8 +94,8 @@ def patience_of(args: argparse.Namespace) -> Patience:
 
 
 def registry_of(args: argparse.Namespace) -> Registry:
+    from aicr.artifact.registry_auth import read_docker_config
     from aicr.nvcf.registry import Registry
-    from aicr.nvcf.registry_auth import read_docker_config
 
     return Registry(
         read_docker_config(args.registry_config),

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from aicr.nvcf.image_ref import ImageRef
+    from aicr.artifact.image_ref import ImageRef
 
 
 _EPILOG = """\
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
 def parsed(texts: list[str]) -> list[ImageRef]:
     """The references; INVALID_REQUEST names every text that is none."""
-    from aicr.nvcf.image_ref import parse_image
+    from aicr.artifact.image_ref import parse_image
 
     found = [(text, parse_image(text)) for text in dict.fromkeys(texts)]
     bad = [text for text, ref in found if ref is None]

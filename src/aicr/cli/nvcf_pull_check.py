@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from aicr.artifact.image_ref import ImageRef
     from aicr.nvcf.evidence import Record
     from aicr.nvcf.fleet import ComputeCluster, Fleet
-    from aicr.nvcf.image_ref import ImageRef
     from aicr.nvcf.inventory import Comparison
     from aicr.nvcf.kube import Opened
     from aicr.nvcf.mirror_check import MirrorAnswer

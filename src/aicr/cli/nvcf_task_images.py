@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from aicr.nvcf.image_ref import ImageRef
+    from aicr.artifact.image_ref import ImageRef
     from aicr.nvcf.outcome import Outcome
     from aicr.nvcf.render import Rendered
 

@@ -5,6 +5,8 @@ Text that a YAML 1.1 reader (Helm is one) or a 1.2 reader would take for somethi
 
 from __future__ import annotations
 
+from _json import encode_basestring
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -43,14 +45,62 @@ def json_text(value: object, indent: int | None = 2) -> str:
 
     Text stays readable, but for what a terminal would obey or what hides or reorders text.
     """
-    import json
-
-    text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    text = _json(value, indent) + "\n"
     if text.isascii():
         return text
     import re
 
     return re.sub(f"[{_OBEYED}]", lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+class _NotPlainError(Exception):
+    """A value that is left to the standard library: a float, a key that is no text."""
+
+
+def _json(value: object, indent: int | None) -> str:
+    """As ``json.dumps`` writes it, which has no C for an indent, and is slow."""
+    if indent == 2:
+        out: list[str] = []
+        try:
+            _write_json(value, "\n", out)
+        except _NotPlainError:
+            pass
+        else:
+            return "".join(out)
+    import json
+
+    return json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _write_json(value: object, pad: str, out: list[str]) -> None:
+    if type(value) is str:
+        out.append(encode_basestring(value))
+    elif type(value) is dict:
+        inner = f"{pad}  "
+        lead = "{" + inner
+        for key, item in value.items():
+            if type(key) is not str:
+                raise _NotPlainError
+            out.append(f"{lead}{encode_basestring(key)}: ")
+            _write_json(item, inner, out)
+            lead = f",{inner}"
+        out.append(pad + "}" if value else "{}")
+    elif type(value) is list or type(value) is tuple:
+        inner = f"{pad}  "
+        lead = f"[{inner}"
+        for item in value:
+            out.append(lead)
+            _write_json(item, inner, out)
+            lead = f",{inner}"
+        out.append(f"{pad}]" if value else "[]")
+    elif value is None:
+        out.append("null")
+    elif value is True or value is False:
+        out.append("true" if value else "false")
+    elif type(value) is int:
+        out.append(str(value))
+    else:
+        raise _NotPlainError
 
 
 def _write(value: object, depth: int, out: list[str], lead: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.artifact.image_ref import parse_image
 from aicr.cluster.reading import List
 from aicr.errors import AicrError
 from aicr.nvcf.agent_versions import (
@@ -15,7 +16,6 @@ from aicr.nvcf.agent_versions import (
     parts_of,
     same,
 )
-from aicr.nvcf.image_ref import parse_image
 from aicr.nvcf.kube import cluster_id_of, read_backends
 
 TYPE_CHECKING = False

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from aicr.artifact.image_ref import ImageRef, parse_image
 from aicr.documents.nodes import Map, Node, Scalar, Seq
 from aicr.documents.reader import read_yaml
 from aicr.errors import invalid
-from aicr.nvcf.image_ref import ImageRef, parse_image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from aicr.nvcf.image_ref import ImageRef
+    from aicr.artifact.image_ref import ImageRef
 
 PRESENT = "present"
 NEXT = {

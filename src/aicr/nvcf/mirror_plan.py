@@ -3,9 +3,9 @@ skopeo and regctl, which keep every architecture and the digest."""
 
 from __future__ import annotations
 
+from aicr.artifact.image_ref import ImageRef
 from aicr.documents.emit import json_text
 from aicr.errors import invalid
-from aicr.nvcf.image_ref import ImageRef
 from aicr.nvcf.inventory import Artifact, Comparison, Inventory
 
 TYPE_CHECKING = False

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from aicr.artifact.image_ref import ImageRef
     from aicr.nvcf.evidence import Record
-    from aicr.nvcf.image_ref import ImageRef
     from aicr.nvcf.inventory import Comparison
     from aicr.nvcf.kube import Opened
     from aicr.nvcf.mirror_check import MirrorAnswer

@@ -21,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from aicr.artifact.image_ref import ImageRef
     from aicr.nvcf.evidence import Record
     from aicr.nvcf.fleet import ComputeCluster
-    from aicr.nvcf.image_ref import ImageRef
     from aicr.nvcf.kube import Kube
     from aicr.nvcf.pull_reading import Expected
 

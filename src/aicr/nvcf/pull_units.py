@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aicr.artifact.image_ref import ImageRef
     from aicr.cluster.nodes import Node
     from aicr.nvcf.fleet import ComputeCluster, Pool
-    from aicr.nvcf.image_ref import ImageRef
 
 
 class Unit:

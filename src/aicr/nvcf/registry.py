@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import time
 
+from aicr.artifact.image_ref import DOCKER_HUB, ImageRef
+from aicr.artifact.registry_auth import CERTS_D, DockerConfig, Login, tls_context
 from aicr.documents.digest import sha256_hex
 from aicr.errors import AicrError
 from aicr.nvcf import allow
-from aicr.nvcf.image_ref import DOCKER_HUB, ImageRef
-from aicr.nvcf.registry_auth import CERTS_D, DockerConfig, Login, tls_context
 from aicr.version import __version__
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ wrong is said in the words of the published runbook, and then more.
 
 from __future__ import annotations
 
+from aicr.artifact.image_ref import ImageRef, parse_image
 from aicr.documents.nodes import Map, Node, kind_of
-from aicr.nvcf.image_ref import ImageRef, parse_image
 from aicr.nvcf.render import NoGo, Rendered
 
 TYPE_CHECKING = False

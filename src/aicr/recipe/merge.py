@@ -111,8 +111,9 @@ def merge_overrides(lower: Mapping[str, object], upper: Mapping[str, object]) ->
 def with_defaults(ref: ComponentRef, entry: RegistryEntry | None, origin: str) -> ComponentRef:
     """The component with the registry's defaults where it states nothing itself.
 
-    It shares nothing with the catalog that somebody could change. Raises INVALID_REQUEST for one that the registry does not know and that does not say what it
-    is, and for a chart without a version (it would install whatever is latest).
+    It shares nothing with the catalog that somebody could change. Raises INVALID_REQUEST for one
+    that the registry does not know and that does not say what it is, and for a chart without a
+    version (it would install whatever is latest).
     """
     if entry is None:
         _must_stand_alone(ref, origin)

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 from aicr.documents.fields import Fields, Problems
 from aicr.documents.nodes import Map, Node, Scalar, Seq
+from aicr.documents.scalars import is_text
 from aicr.errors import AicrError, invalid
 from aicr.library import Recipe
 
@@ -63,7 +64,8 @@ class Asked:
             elif key in node:
                 raise invalid(f"{key}: is there twice")
             else:
-                node[key] = Scalar(value) if key in NUMBERS_AND_BOOLEANS else value
+                native = key in NUMBERS_AND_BOOLEANS and not is_text(value)
+                node[key] = Scalar(value) if native else value
         unknown = sorted(key for key in node if key not in allowed)
         if unknown:
             raise invalid(

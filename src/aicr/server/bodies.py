@@ -39,7 +39,7 @@ class Bodies:
     def room(self, size: int) -> None:
         """Take room for ``size`` more bytes. Raises UNAVAILABLE where there is none."""
         if self.held + size > self._limits.bodies:
-            raise Refusal(503, overloaded("too much is being received"), _CLOSE)
+            raise overloaded("too much is being received")
         self.held += size
 
     async def receive(self, request: Request) -> tuple[bytes, str]:
@@ -51,7 +51,7 @@ class Bodies:
         encoding = request.headers.get("content-encoding", "").strip().lower()
         if encoding not in ("", "identity", "gzip"):
             error = invalid(f'Content-Encoding: "{encoding[:100]}" is not taken', hint="use gzip")
-            raise Refusal(415, error, _CLOSE)
+            raise Refusal(415, error)
         data = await self._received(request)
         try:
             if encoding == "gzip" and data:
@@ -97,7 +97,7 @@ class Bodies:
 
     def _too_large(self) -> Refusal:
         message = f"the body is larger than the {self._limits.body} bytes that a request may have"
-        return Refusal(413, invalid(message), _CLOSE)
+        return Refusal(413, invalid(message))
 
 
 def _kind(request: Request, data: bytes) -> str:

@@ -58,10 +58,18 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
-        self.in_head = not self.pipeline
+        # An answer may come before the body has: what is left of it is read and dropped.
+        self.in_head = not self.pipeline and not self.cycle.more_body
         self.head = 0
         self.since = self.loop.time()
         super().on_response_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            self.in_head = True
+            self.head = 0
+            self.since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, INVALID_REQUEST, "this is not HTTP that can be read")

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from aicr.upgrade.plan import Plan, Stage
     from aicr.upgrade.rows import Row
 
-STYLE = MATRIX_STYLE + """\
+STYLE = (
+    MATRIX_STYLE
+    + """\
 section { border-top: 2px solid var(--line); margin-top: 2rem; }
 .held { border-left: .3rem solid var(--blocked); padding: .1rem .8rem; margin: .8rem 0; }
 .hop { border-left: .3rem solid var(--manual); padding: .1rem .8rem; margin: 1rem 0; }
 """
+)
 
 
 def plan_html(
