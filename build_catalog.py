@@ -10,7 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CompileCatalog(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds ``aicr/catalog/compiled.json``; an editable install compiles on first use instead."""
+    """Adds ``aicr/catalog/compiled.bin``; an editable install compiles on first use instead."""
 
     def initialize(self, version: str, build_data: dict[str, object]) -> None:
         if version == "editable":
@@ -23,9 +23,9 @@ class CompileCatalog(BuildHookInterface):  # type: ignore[type-arg]
         finally:
             sys.path.pop(0)
         self._folder = tempfile.mkdtemp()
-        path = os.path.join(self._folder, "compiled.json")
+        path = os.path.join(self._folder, "compiled.bin")
         with open(path, "wb") as file:
             file.write(compiled)
         include = build_data["force_include"]
         assert isinstance(include, dict)
-        include[path] = "aicr/catalog/compiled.json"
+        include[path] = "aicr/catalog/compiled.bin"

@@ -143,7 +143,7 @@ def test_the_compiled_file_of_the_package_is_used(
 ) -> None:
     root = rich(tmp_path)
     monkeypatch.setattr(aicr.catalog.open, "SHIPPED_DATA", str(root))
-    compiled = tmp_path / "compiled.json"
+    compiled = tmp_path / "compiled.bin"
     compiled.write_bytes(compile_shipped())
     monkeypatch.setattr(aicr.catalog.open, "SHIPPED_COMPILED", str(compiled))
     before = open_catalog().digest
@@ -154,7 +154,7 @@ def test_the_compiled_file_of_the_package_is_used(
 
 
 def kept(home: Path) -> list[Path]:
-    return sorted(home.rglob("*.json"))
+    return sorted(home.rglob("*.bin"))
 
 
 def recipe_of(root: Path) -> str:
@@ -251,8 +251,8 @@ def test_a_failed_write_leaves_nothing(cache_home: Path, monkeypatch: pytest.Mon
         raise OSError("no")
 
     monkeypatch.setattr(os, "replace", fail)
-    write_cached("key.json", b"data")
-    assert read_cached("key.json") is None
+    write_cached("key.bin", b"data")
+    assert read_cached("key.bin") is None
     assert [path for path in cache_home.rglob("*") if path.is_file()] == []
 
 

@@ -291,7 +291,7 @@ def test_a_name_that_is_not_utf_8(tmp_path: Path, cache_home: Path) -> None:
         assert catalog.node("components/a/\udcff.yaml") is not None
         digests.add(catalog.digest)
     assert len(digests) == 1
-    assert list(cache_home.rglob("*.json"))
+    assert list(cache_home.rglob("*.bin"))
 
 
 def test_every_file_is_read_and_parsed_once(

@@ -36,7 +36,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallCatalog:
         },
     )
     monkeypatch.setattr(aicr.catalog.open, "SHIPPED_DATA", str(catalog.write(tmp_path / "shipped")))
-    monkeypatch.setattr(aicr.catalog.open, "SHIPPED_COMPILED", str(tmp_path / "none.json"))
+    monkeypatch.setattr(aicr.catalog.open, "SHIPPED_COMPILED", str(tmp_path / "none.bin"))
     return catalog
 
 

@@ -7,15 +7,14 @@ from html.parser import HTMLParser
 
 import pytest
 
+from hostile import HOSTILE, hostile
 from live_server import LiveServer
 
-HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
-
 ALLOWED = {
-    "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "dl", "dt", "dd", "div", "p",
-    "span", "details", "summary", "strong", "main", "ol", "ul", "li", "a", "table", "thead", "tbody",
-    "tr", "th", "td", "pre", "svg", "g", "rect", "text", "path", "figure", "figcaption", "script",
-    "section", "label", "input", "br",
+    "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "dl", "dt", "dd", "div",
+    "p", "span", "details", "summary", "strong", "main", "ol", "ul", "li", "a", "table", "thead",
+    "tbody", "tr", "th", "td", "pre", "svg", "g", "rect", "text", "path", "figure", "figcaption",
+    "script", "section", "label", "input", "br",
 }  # fmt: skip
 
 
@@ -38,29 +37,6 @@ class Tags(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._inside in ("script", "style"):
             self.scripts.append(data)
-
-
-def hostile(version: str) -> dict[str, object]:
-    """A recipe that says it in every field that is free to say something."""
-    component = {
-        key: f"{HOSTILE}{key}"
-        for key in ("name", "namespace", "chart", "source", "path", "valuesFile")
-    }
-    return {
-        "kind": "RecipeResult",
-        "apiVersion": "aicr.run/v1beta1",
-        "metadata": {"version": HOSTILE, "appliedOverlays": [HOSTILE]},
-        "criteria": {"service": HOSTILE, "intent": HOSTILE},
-        "constraints": [{"name": HOSTILE, "value": HOSTILE}],
-        "componentRefs": [
-            {**component, "type": "Helm", "version": version + HOSTILE,
-             "manifestFiles": [HOSTILE + version], "dependencyRefs": [HOSTILE]},
-            {"name": "gpu-operator", "type": "Helm", "source": "s",
-             "version": "v26.3.3" if version == "1" else "v26.7.0"},
-            {"name": f"only-{version}{HOSTILE}", "type": "Helm", "source": "s", "version": "1.0.0"},
-        ],
-        "deploymentOrder": [f"{HOSTILE}name", "gpu-operator"],
-    }  # fmt: skip
 
 
 def assert_harmless(page: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED_DATA = os.path.join(_PACKAGE, "data")
-SHIPPED_COMPILED = os.path.join(_PACKAGE, "compiled.json")
+SHIPPED_COMPILED = os.path.join(_PACKAGE, "compiled.bin")
 
 
 def open_catalog(
@@ -101,7 +101,7 @@ def _open_cached(root: str, label: str, problems: Problems) -> Layer:
     contents = read_files(root, label)
     lines = [f"{FORMAT} {__version__}"]
     lines += [f"{sha256_hex(data)} {path}" for path, data in contents]
-    key = sha256_hex("\n".join(lines).encode("utf-8", "surrogateescape")) + ".json"
+    key = sha256_hex("\n".join(lines).encode("utf-8", "surrogateescape")) + ".bin"
     if not problems.allow_unknown:
         kept = read_cached(key)
         layer = decode_layer(kept, root, label) if kept is not None else None
