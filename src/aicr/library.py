@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aicr.bundle.build import Bundle as BuiltBundle
+    from aicr.bundle.scheduling import Scheduling
     from aicr.catalog.layers import Catalog as Layers
     from aicr.catalog.model import ComponentRef
     from aicr.documents.nodes import Node
@@ -379,18 +380,32 @@ def bundle(
     catalog: Catalog,
     deployer: str,
     sets: Sequence[str] = (),
+    set_json: Sequence[str] = (),
+    dynamic: Sequence[str] = (),
+    scheduling: Scheduling | None = None,
     repo: str = "",
     target_revision: str = "",
     kept: Mapping[str, bytes] | None = None,
 ) -> Bundle:
-    """What ``deployer`` applies for ``recipe``; ``sets`` are ``component:path=value``, ``kept`` the
-    operator's ``cluster-values.yaml`` by release. Same input, same bytes.
+    """What ``deployer`` applies for ``recipe``. Same input, same bytes.
+
+    ``sets`` are ``component:path=value``, ``set_json`` the same with JSON, ``dynamic`` are
+    ``component:path`` that are left to install time, ``scheduling`` (``aicr.bundle.scheduling``)
+    is for the whole cluster, ``kept`` the operator's ``cluster-values.yaml`` by release.
 
     Raises INVALID_REQUEST for anything in the recipe that may not reach a bundle.
     """
     from aicr.bundle.build import Request, build_bundle
 
-    asked = Request(deployer, sets=sets, repo=repo, target_revision=target_revision)
+    asked = Request(
+        deployer,
+        sets=sets,
+        set_json=set_json,
+        dynamic=dynamic,
+        scheduling=scheduling,
+        repo=repo,
+        target_revision=target_revision,
+    )
     return Bundle(build_bundle(recipe.model, catalog.layers, asked, where=recipe.name, kept=kept))
 
 

@@ -147,6 +147,16 @@ def test_the_gate_opens_only_for_all_of_the_consumers() -> None:
     assert roll_gate([fixed()], [consumer(ID)], doubts=["unpinned"]).answer == "cannot-verify"
 
 
+def test_a_difference_closes_the_gate_where_nothing_is_in_doubt() -> None:
+    more = [consumer(ID), consumer("other")]
+    assert roll_gate([fixed()], [], whole=True).answer == "closed"
+    assert roll_gate([fixed()], more, whole=True).answer == "closed"
+    assert roll_gate([fixed()], more, doubts=["unpinned"], whole=True).answer == "cannot-verify"
+    # The consumer may be that of the cluster whose id is not known.
+    unknown = [fixed(), fixed("west", cluster_id="")]
+    assert roll_gate(unknown, more, whole=True).answer == "cannot-verify"
+
+
 def test_retired_clusters_are_left_aside_while_nothing_is_left_for_them() -> None:
     gone = [Declared("old", "sold", "me", "2026-11-30")]
     gate = roll_gate([fixed()], [consumer(ID), consumer("old")], gone)
@@ -217,7 +227,8 @@ def test_the_gate_waits_for_the_consumers(
     fleet.write()
     code, said = run(fleet, capsys, "nats-roll")
     assert (code, said["outcome"]) == (2, "cannot-verify")
-    assert said["notes"] == ["the consumers of the creation stream were not read"]
+    assert said["notes"][0].startswith("the StatefulSet of the NATS servers: ")
+    assert said["notes"][-1] == "the consumers of the creation stream were not read"
 
 
 def test_registrations_are_saved_and_compared(

@@ -32,7 +32,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield world
 
 
-def gate(world: World, given: list[dict[str, Any]], record: Path, *, direct: bool) -> int:
+def gate(
+    world: World, given: list[dict[str, Any]], record: Path, *, direct: bool, verb: str = "gate"
+) -> int:
     for name, double in world.doubles.items():
         store = double.store
         for kind in ("clusterroles", "roles", "clusterrolebindings", "rolebindings"):
@@ -54,8 +56,8 @@ def gate(world: World, given: list[dict[str, Any]], record: Path, *, direct: boo
     path = world.fleet(direct=direct)
     for name, double in world.doubles.items():
         double.kubeconfig({"token": "operator"}, name=name)
-    return main(["nvcf", "gate", "--fleet", str(path), "--record", str(record),
-                 "--timeout-cluster", "2", *DIRECT])  # fmt: skip
+    more = ["--record", str(record), *DIRECT] if verb == "gate" else []
+    return main(["nvcf", verb, "--fleet", str(path), "--timeout-cluster", "2", *more])
 
 
 def test_with_just_that_role(place: World, tmp_path: Path, quick: None) -> None:
@@ -64,6 +66,8 @@ def test_with_just_that_role(place: World, tmp_path: Path, quick: None) -> None:
     without_proxy = copy.deepcopy(roles())
     del without_proxy[1]["rules"][2]
     assert gate(place, without_proxy, tmp_path / "wget", direct=False) == 0
+    for direct in (True, False):
+        assert gate(place, roles(), tmp_path, direct=direct, verb="nats-roll") == 0
 
 
 def rights() -> Iterator[tuple[int, int, str]]:
@@ -78,12 +82,13 @@ def rights() -> Iterator[tuple[int, int, str]]:
 
 
 @pytest.mark.parametrize(("number", "index", "verb"), list(rights()))
+@pytest.mark.parametrize("command", ["gate", "nats-roll"])
 def test_every_right_is_needed(
-    place: World, tmp_path: Path, quick: None, number: int, index: int, verb: str
+    place: World, tmp_path: Path, quick: None, number: int, index: int, verb: str, command: str
 ) -> None:
     given = copy.deepcopy(roles())
     rule = given[number]["rules"][index]
     # Only exec lists pods there.
     direct = (rule["resources"], verb, number) != (["pods"], "list", 1)
     rule["verbs"] = [one for one in rule["verbs"] if one != verb]
-    assert gate(place, given, tmp_path / "record", direct=direct) == 2
+    assert gate(place, given, tmp_path / "record", direct=direct, verb=command) == 2

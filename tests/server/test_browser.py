@@ -61,9 +61,11 @@ def picture(browser: Any, name: str, *, dark: bool = False) -> None:
     scheme = "dark" if dark else "light"
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    height = browser.execute_script("return document.documentElement.scrollHeight")
+    whole = browser.execute_script("return document.documentElement.scrollHeight")
+    height = min(whole, 1600)
     size = {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_script("scrollTo(0, 0)")
     browser.save_screenshot(str(Path(SCREENSHOTS) / f"{name}.png"))
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
@@ -109,10 +111,10 @@ def test_the_plan(browser: Any, server: LiveServer, old_recipe: Path) -> None:
     ask(browser, server, far, "argocd", "plan")
     head = browser.find_elements(By.CSS_SELECTOR, "#answer .matrix thead th")
     assert [one.text.split()[0] for one in head] == ["Component", "Stage", "Stage"]
+    picture(browser, "page-plan", dark=True)
     hop = browser.find_element(By.CSS_SELECTOR, "#answer .matrix details summary")
     hop.click()
     assert "Steps" in browser.find_element(By.CSS_SELECTOR, "#answer .matrix details").text
-    picture(browser, "page-plan", dark=True)
     no_complaints(browser)
 
 
@@ -123,6 +125,7 @@ def test_criteria_narrow_down_and_give_a_bundle(browser: Any, server: LiveServer
     WebDriverWait(browser, 10).until(
         lambda _: not next(one for one in os_select.options if one.text == "talos").is_enabled()
     )
+    os_select.select_by_visible_text("cos")
     Select(browser.find_element(By.NAME, "intent")).select_by_visible_text("training")
     browser.find_element(By.CSS_SELECTOR, "button[value=recipe]").click()
     WebDriverWait(browser, 10).until(
@@ -175,8 +178,8 @@ def test_the_report_of_the_command_stands_alone(
     from command import run_aicr
 
     report = tmp_path / "report.html"
-    flags = ["--from", old_recipe, "--deployer", "helm", "--format", "html", "-o", report]
-    assert run_aicr("upgrade-check", *flags).returncode == 2
+    flags = ["--from", str(old_recipe), "--deployer", "helm", "--format", "html"]
+    assert run_aicr("upgrade-check", *flags, "-o", report).returncode == 2
     browser.get(report.as_uri())
     assert "It can go ahead" in browser.find_element(By.TAG_NAME, "body").text
     browser.find_element(By.CSS_SELECTOR, "ol.todo a").click()

@@ -122,6 +122,22 @@ def test_a_bundle_out_of_an_archive_is_checked_as_the_folder_is(
     assert server.post("/v1/upgrade-check", body).text == expected
 
 
+def test_a_bundle_with_overrides(server: LiveServer, tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe"
+    command("recipe", *FLAGS, "-o", recipe)
+    flags = ["--set", "nfd:enabled=false", "--system-node-selector", "pool=system",
+             "--nodes", "4", "--set-json", 'gpu-operator:toolkit.env=[{"name": "A"}]']  # fmt: skip
+    command("bundle", "-r", recipe, "--deployer", "helm", *flags, "-o", tmp_path / "out")
+    expected = (tmp_path / "out" / "checksums.txt").read_bytes()
+    body = {"recipe": recipe.read_text("utf-8"), "deployer": "helm", "set": ["nfd:enabled=false"],
+            "systemNodeSelector": ["pool=system"], "nodes": "4",
+            "setJson": ['gpu-operator:toolkit.env=[{"name": "A"}]']}  # fmt: skip
+    answer = server.post("/v1/bundle", body)
+    assert answer.status == 200, answer.text
+    with zipfile.ZipFile(io.BytesIO(answer.body)) as archive:
+        assert archive.read("checksums.txt") == expected
+
+
 def test_criteria_and_records(server: LiveServer) -> None:
     listed = json.loads(command("recipe", "list", "--format", "json"))
     assert server.get("/v1/criteria").values["recipes"] == listed["recipes"]

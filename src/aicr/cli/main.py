@@ -43,7 +43,7 @@ VERBS = {
     "nvcf mirror-check": ("nvcf_mirror_check", "does the registry have the images?"),
     "nvcf pull-check": ("nvcf_pull_check", "can every node pull the images?"),
     "nvcf agents": ("nvcf_agents", "which agent runs in each compute cluster"),
-    "nvcf nats-roll": ("nvcf_nats_roll", "may NATS restart, as far as the agents go?"),
+    "nvcf nats-roll": ("nvcf_nats_roll", "may NATS restart?"),
     "nvcf drain": ("nvcf_drain", "are all queues drained, on every server?"),
     "nvcf recover": ("nvcf_recover", "capture what is retained, and say what became of it"),
     "nvcf analyze": ("nvcf_analyze", "the same from a folder alone"),

@@ -105,15 +105,20 @@ def read_agents(
     args: argparse.Namespace, clusters: Sequence[ComputeCluster], digests: dict[str, str]
 ) -> tuple[Opened, list[Agent]]:
     """The agent of every cluster; none is read where one is another cluster than its entry's."""
+    from aicr.nvcf.kube import open_fleet
+
+    opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
+    return opened, [] if opened.wrong else agents_of(opened, clusters, digests)
+
+
+def agents_of(
+    opened: Opened, clusters: Sequence[ComputeCluster], digests: dict[str, str]
+) -> list[Agent]:
+    """The agent of every cluster, side by side; one that was not reached is unverified."""
     from concurrent.futures import ThreadPoolExecutor
 
     from aicr.nvcf.agent_versions import UNVERIFIED
     from aicr.nvcf.agents import Agent, read_agent
-    from aicr.nvcf.kube import open_fleet
-
-    opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
-    if opened.wrong:
-        return opened, []
 
     def one(cluster: ComputeCluster) -> Agent:
         kube = opened.found.get(cluster.name)
@@ -123,4 +128,4 @@ def read_agents(
         return read_agent(kube, digests, corrected=cluster.corrected)
 
     with ThreadPoolExecutor(max(1, min(len(clusters), 32))) as pool:
-        return opened, list(pool.map(one, clusters))
+        return list(pool.map(one, clusters))

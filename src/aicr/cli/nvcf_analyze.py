@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import argparse
 
 _EPILOG = """\
+Examples:
+  aicr nvcf analyze ./nvcf-record
+  aicr nvcf analyze /secure/recovery-record --format json
+
 Reads a folder that aicr nvcf recover made, or one captured by hand with the runbook's file names
 (stream-before.json, message-<sequence>.json, compute-<cluster>.<any>), and says what is missing.
 

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from aicr.nvcf.reach import Reach
 
 _EPILOG = """\
+Examples:
+  aicr nvcf drain
+  aicr nvcf drain --wait --callers-paused
+  aicr nvcf drain --queues CreateNvcaFunctionTaskStream --format json
+
 Outcomes: drained and drained-restarted-empty exit 0 and are good for five minutes; not-drained,
 lost, vanished, cannot-verify and partial exit 2. docs/nvcf/drain-and-recover.md says what each
 means and what to do.

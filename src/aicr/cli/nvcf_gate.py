@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from aicr.nvcf.reach import Reach
 
 _EPILOG = """\
+Examples:
+  aicr nvcf gate --guide-gate-passed CHG-1234
+  aicr nvcf gate --guide-gate-passed CHG-1234 --expect registrations.json --format markdown
+
 resume (exit 0) only if, in this run, the drain gate is a go, the roll gate is open, identities
 match, no task is queued, launched or running, and you state that the guide's own gate passed; else
 hold (exit 2). A resume is good for five minutes.

@@ -31,6 +31,17 @@ def add_nats_flags(parser: argparse.ArgumentParser) -> None:
         help="the record folder (default: nvcf-record/<control plane UID> beside the fleet file)",
     )  # fmt: skip
     add_format_flag(parser)
+    add_access_flags(parser).add_argument(
+        "--exec-attempts", type=int, default=2000, metavar="COUNT",
+        help="single messages to try through exec (default: 2000)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--plan", action="store_true", help="print what would be read, and read nothing"
+    )
+
+
+def add_access_flags(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Which NATS, and bounds for every read; the group of the bounds."""
     group = parser.add_argument_group("NATS")
     group.add_argument(
         "--nats-context", metavar="NAME",
@@ -50,13 +61,7 @@ def add_nats_flags(parser: argparse.ArgumentParser) -> None:
             f"--timeout-{name}", type=seconds, default=default, metavar="SECONDS",
             help=f"for {what} (default: {default:g})",
         )  # fmt: skip
-    bounds.add_argument(
-        "--exec-attempts", type=int, default=2000, metavar="COUNT",
-        help="single messages to try through exec (default: 2000)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--plan", action="store_true", help="print what would be read, and read nothing"
-    )
+    return bounds
 
 
 def limits_of(args: argparse.Namespace) -> Limits:
@@ -66,7 +71,7 @@ def limits_of(args: argparse.Namespace) -> Limits:
         cluster=args.timeout_cluster,
         exec=args.timeout_exec,
         nats=args.timeout_nats,
-        attempts=args.exec_attempts,
+        attempts=getattr(args, "exec_attempts", 0),  # only where messages are read
     )
 
 

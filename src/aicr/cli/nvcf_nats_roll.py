@@ -1,16 +1,11 @@
-"""``aicr nvcf nats-roll``: may NATS restart, as far as the agents go?"""
+"""``aicr nvcf nats-roll``: may NATS restart, as far as the agents and their consumers go?"""
 
 from __future__ import annotations
 
 from aicr.cli.flags import add_bool
-from aicr.cli.nvcf_agents import digests_of, read_agents
-from aicr.cli.nvcf_flags import (
-    add_fleet_flags,
-    add_format_flag,
-    add_read_flags,
-    answer,
-    end_by_sigterm,
-)
+from aicr.cli.nvcf_agents import agents_of, digests_of
+from aicr.cli.nvcf_flags import add_fleet_flags, add_format_flag, answer, end_by_sigterm
+from aicr.cli.nvcf_nats import add_access_flags, reach_of
 from aicr.cli.output import write
 from aicr.nvcf.outcome import failure_code as failure_code
 
@@ -35,27 +30,40 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_bool(parser, "--plan", help="print what would be read, and read nothing")
     add_format_flag(parser)
-    add_read_flags(parser)
+    add_access_flags(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from aicr.nvcf import clock
     from aicr.nvcf.fleet_file import read_fleet
-    from aicr.nvcf.plan import agents_plan
 
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     if args.plan:
-        write(agents_plan(fleet.compute, args))
+        from aicr.nvcf.queue_plan import roll_plan
+
+        write(roll_plan(fleet, args))
         return 0
+    from aicr.nvcf.page import consumers_of
+    from aicr.nvcf.reading import Sources, take_reading
     from aicr.nvcf.roll_gate import gate_outcome, roll_gate, wrong_cluster_outcome
 
-    opened, agents = read_agents(args, fleet.compute, digests_of(args, fleet))
+    digests = digests_of(args, fleet)
+    reach = reach_of(args, fleet)
+    opened = reach.opened
     if opened.wrong:
         return answer(wrong_cluster_outcome("nats-roll", opened), args.format, fleet=args.fleet)
+    agents = agents_of(opened, fleet.compute, digests)
+    sources = Sources()
+    reading = take_reading(reach, set(), sources)
     doubts = [f"unpinned: {name} is {uid}" for name, uid in opened.unpinned.items()]
     seconds, which = opened.skew
-    if seconds > clock.MOST_SKEW:
+    if seconds > clock.MOST_SKEW and not reading.until:  # else the reading has compared them
         doubts.append(f"the clocks of {which} are {seconds:.0f} s apart")
-    gate = roll_gate(agents, None, fleet.retired, doubts)
-    return answer(gate_outcome(gate, agents, opened), args.format, fleet=args.fleet)
+    # What a part that was not read holds is not known: a consumer may be missing for that reason.
+    doubts += [str(one) for one in reading.problems]
+    consumers = consumers_of(reading)
+    gate = roll_gate(agents, consumers, fleet.retired, doubts, whole=not reading.problems)
+    source = "; ".join(one for one in (sources.monitor, sources.client) if one)
+    outcome = gate_outcome(gate, agents, opened, consumers, source)
+    return answer(outcome, args.format, fleet=args.fleet)

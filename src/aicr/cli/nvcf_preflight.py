@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     import argparse
 
 _EPILOG = """\
+Examples:
+  aicr nvcf preflight --to 1.0.10 --render ./target-render
+  aicr nvcf preflight --from 1.0.1 --to 1.0.10 --no-tasks --format markdown
+
 ready exits 0; not-ready and cannot-verify exit 2. Queues are shown and never decide: callers are
 not paused yet. --format markdown is the page for a change ticket.
 """

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from aicr.nvcf.recover import Captured
 
 _EPILOG = """\
+Examples:
+  aicr nvcf recover --record ./incident
+  aicr nvcf recover --append ./incident --termination
+
 The answer is nothing-retained, recheck-drain, wait or stop. It is never a go, and the exit code is
 always 2: only aicr nvcf gate can say resume. The record is private: it holds message bodies.
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import argparse
 
 _EPILOG = """\
+Examples:
+  aicr nvcf verify
+  aicr nvcf verify --record ./nvcf-record --format json
+
 verified exits 0; failed and not-verified exit 2. --invoke sends traffic: the invocation that the
 fleet file has for that account. Everything else is read.
 """

@@ -26,7 +26,7 @@ def status_plan(fleet: Fleet, args: argparse.Namespace) -> str:
 
 
 def agents_plan(clusters: Sequence[ComputeCluster], args: argparse.Namespace) -> str:
-    """The reads of ``agents`` and ``nats-roll``."""
+    """The reads of ``agents``."""
     lines = []
     for cluster in clusters:
         lines.append(_identity(cluster.name, args))

@@ -23,6 +23,17 @@ def drain_plan(fleet: Fleet, args: argparse.Namespace, settle: float) -> str:
     )
 
 
+def roll_plan(fleet: Fleet, args: argparse.Namespace) -> str:
+    """The reads of ``nats-roll``."""
+    return (
+        _identities(fleet, args)
+        + _clusters(fleet)
+        + _servers(fleet)
+        + _client(fleet, args)
+        + "created: nothing\n"
+    )
+
+
 def recover_plan(fleet: Fleet, args: argparse.Namespace) -> str:
     """The reads of ``recover``."""
     streams = [CREATION] + [TERMINATION] * bool(args.termination)

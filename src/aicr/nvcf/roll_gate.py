@@ -59,8 +59,14 @@ def roll_gate(
     consumers: Sequence[Consumer] | None,
     retired: Sequence[Declared] = (),
     doubts: Sequence[str] = (),
+    *,
+    whole: bool = False,
 ) -> Gate:
-    """Judge. ``consumers`` is None while they were not read; ``doubts`` keep it from opening."""
+    """Judge. ``consumers`` is None while they were not read; ``doubts`` keep it from opening.
+
+    ``whole`` says that nothing of NATS was left unread: a difference between clusters and
+    consumers then closes the gate, unless something else is in doubt, which may be its cause.
+    """
     closed = [
         f"{agent.cluster}: {agent.agent_class}: {agent.action}"
         for agent in agents
@@ -90,7 +96,8 @@ def roll_gate(
     if consumers is None:
         unsure.append("the consumers of the creation stream were not read")
     else:
-        _compare(agents, consumers, {one.name for one in retired}, closed, unsure, notes)
+        differs = closed if whole and not unsure else unsure
+        _compare(agents, consumers, {one.name for one in retired}, closed, differs, notes)
     answer = CLOSED if closed else CANNOT_VERIFY if unsure else OPEN
     return Gate(answer, [*closed, *unsure], notes)
 
@@ -100,7 +107,7 @@ def _compare(
     consumers: Sequence[Consumer],
     retired: set[str],
     closed: list[str],
-    unsure: list[str],
+    differs: list[str],
     notes: list[str],
 ) -> None:
     """The clusters of the fleet file and the consumers must be the same set."""
@@ -118,10 +125,10 @@ def _compare(
         if of in ids:
             continue
         if of not in retired:
-            unsure.append(f"the consumer {one.name} belongs to no cluster of the fleet file")
+            differs.append(f"the consumer {one.name} belongs to no cluster of the fleet file")
         elif left:
             closed.append(f"{one.name}: its cluster is retired, {left} messages are left for it")
-    unsure += [
+    differs += [
         f"{agent.cluster}: no consumer for its cluster id {agent.cluster_id}"
         for agent in agents
         if agent.cluster_id and agent.cluster_id not in seen
@@ -162,8 +169,22 @@ def agents_outcome(
     )
 
 
-def gate_outcome(gate: Gate, agents: Sequence[Agent], opened: Opened) -> Outcome:
-    """The answer of ``nats-roll``."""
+def gate_outcome(
+    gate: Gate,
+    agents: Sequence[Agent],
+    opened: Opened,
+    consumers: Sequence[Consumer] | None,
+    source: str,
+) -> Outcome:
+    """The answer of ``nats-roll``; ``source`` is where the consumers came from."""
+    read = [
+        Fact(
+            "consumer",
+            {"name": one.name, "pending": one.pending, "inFlight": one.in_flight},
+            source,
+        )
+        for one in consumers or ()
+    ]
     words = {
         OPEN: "NATS may roll once the complete drain gate has passed: aicr nvcf drain",
         CLOSED: "keep NATS as it is; do what the reasons say, wait one ack_wait, and repeat",
@@ -178,7 +199,7 @@ def gate_outcome(gate: Gate, agents: Sequence[Agent], opened: Opened) -> Outcome
         do_not=_DO_NOT,
         next_command="aicr nvcf drain" if gate.answer == OPEN else "aicr nvcf agents",
         notes=[*gate.reasons, *gate.notes],
-        **_shown(agents, opened),  # type: ignore[arg-type]
+        **_shown(agents, opened, read),  # type: ignore[arg-type]
     )
 
 
@@ -207,7 +228,7 @@ def _next(answer: str) -> str:
     return ACTIONS[answer]
 
 
-def _shown(agents: Sequence[Agent], opened: Opened) -> dict[str, object]:
+def _shown(agents: Sequence[Agent], opened: Opened, more: Sequence[Fact] = ()) -> dict[str, object]:
     times = [kube.now() for kube in opened.found.values()]
     seconds, which = opened.skew
     rows = [
@@ -227,7 +248,10 @@ def _shown(agents: Sequence[Agent], opened: Opened) -> dict[str, object]:
         "as_of": clock.shown(min(times)) if times else "",
         "clock": {"skewSeconds": round(seconds, 1), "between": which} if which else {},
         "tables": [Table("", head, rows)],
-        "facts": [Fact("agent", _fact(agent), _source(agent, opened)) for agent in agents],
+        "facts": [
+            *(Fact("agent", _fact(agent), _source(agent, opened)) for agent in agents),
+            *more,
+        ],
     }
 
 

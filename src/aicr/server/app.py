@@ -151,8 +151,7 @@ class App:
         try:
             try:
                 if self.active > self._limits.active and scope["path"] not in _ALWAYS:
-                    raise Refusal(503, overloaded("too many requests at once"),
-                                  {"connection": "close"})  # fmt: skip
+                    raise overloaded("too many requests at once")
                 await self._inner(scope, receive, sending)
             except ClientDisconnect:
                 pass

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 CRITERIA = ("service", "accelerator", "gpu", "intent", "os", "platform", "nodes")
 NUMBERS_AND_BOOLEANS = ("nodes", "criteriaStrict", "allowDifferentCriteria", "includeUnplanned",
                         "allowIncomplete")  # fmt: skip
-LISTS = ("set", "platforms")
+LISTS = ("set", "setJson", "dynamic", "platforms", "systemNodeSelector", "systemNodeToleration",
+         "acceleratedNodeSelector", "acceleratedNodeToleration", "workloadSelector")  # fmt: skip
 LARGEST_QUERY = 8 * 1024
 LARGEST_NAME = 200
 

@@ -22,12 +22,29 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from aicr.bundle.scheduling import Scheduling
+
 RECIPE_FIELDS = (*CRITERIA, "criteria", "criteriaStrict", "from", "fromName")
 QUERY_FIELDS = (*RECIPE_FIELDS, "selector")
+SCHEDULING_LISTS = ("systemNodeSelector", "systemNodeToleration", "acceleratedNodeSelector",
+                    "acceleratedNodeToleration", "workloadSelector")  # fmt: skip
+SCHEDULING_TEXTS = ("workloadGate", "nodes", "storageClass")
 BUNDLE_FIELDS = (
     "from",
-    "fromName","recipe", "recipeName", "criteria", "criteriaStrict", "deployer", "set", "repo",
-                 "targetRevision")  # fmt: skip
+    "fromName",
+    "recipe",
+    "recipeName",
+    "criteria",
+    "criteriaStrict",
+    "deployer",
+    "set",
+    "setJson",
+    "dynamic",
+    *SCHEDULING_LISTS,
+    *SCHEDULING_TEXTS,
+    "repo",
+    "targetRevision",
+)
 CHECK_FIELDS = ("from", "fromName", "to", "toName", "criteria", "criteriaStrict", "deployer",
                 "allowDifferentCriteria")  # fmt: skip
 PLAN_FIELDS = (*CHECK_FIELDS, "stages", "includeUnplanned")
@@ -73,6 +90,9 @@ def make_bundle(service: Service, ask: Ask) -> Answer:
         catalog=service.catalog,
         deployer=deployer,
         sets=asked.texts("set"),
+        set_json=asked.texts("setJson"),
+        dynamic=asked.texts("dynamic"),
+        scheduling=_scheduling(asked),
         repo=asked.text("repo"),
         target_revision=asked.text("targetRevision"),
     )
@@ -83,6 +103,21 @@ def make_bundle(service: Service, ask: Ask) -> Answer:
         media_type(ask.form, ARCHIVE),
         headers={"content-disposition": name},
         warnings=warnings,
+    )
+
+
+def _scheduling(asked: Asked) -> Scheduling:
+    from aicr.bundle.scheduling import Scheduling
+
+    return Scheduling(
+        system_node_selector=asked.texts("systemNodeSelector"),
+        system_node_toleration=asked.texts("systemNodeToleration"),
+        accelerated_node_selector=asked.texts("acceleratedNodeSelector"),
+        accelerated_node_toleration=asked.texts("acceleratedNodeToleration"),
+        workload_selector=asked.texts("workloadSelector"),
+        workload_gate=asked.text("workloadGate"),
+        nodes=asked.text("nodes"),
+        storage_class=asked.text("storageClass"),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aicr.catalog.model import DIMENSIONS
 from aicr.errors import HTTP_STATUSES
+from aicr.server.endpoints import SCHEDULING_LISTS, SCHEDULING_TEXTS
 from aicr.server.negotiation import ARCHIVE, DOCUMENT, MIRROR, PLAN, RECIPE, REPORT, VALUE
 from aicr.upgrade.model import DEPLOYERS
 from aicr.version import __version__
@@ -60,7 +61,17 @@ def _paths() -> dict[str, object]:
         "allowDifferentCriteria": _BOOLEAN,
     }  # fmt: skip
     report, plan = _ref("Report"), _ref("Plan")
-    bundle = {**recipe, **again, "deployer": _DEPLOYER, "repo": _TEXT, "targetRevision": _TEXT}
+    bundle = {
+        **recipe,
+        **again,
+        "deployer": _DEPLOYER,
+        "repo": _TEXT,
+        "targetRevision": _TEXT,
+        "setJson": _TEXTS,
+        "dynamic": _TEXTS,
+        **dict.fromkeys(SCHEDULING_LISTS, _TEXTS),
+        **dict.fromkeys(SCHEDULING_TEXTS, _TEXT),
+    }
     deployer = _parameter("deployer", _DEPLOYER)
     sets = _parameter("set", _TEXTS)
     return {

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SPARE_DESCRIPTORS = 64
+_SWITCH_SECONDS = 0.0005
+_TAKEN_AT_ONCE = 32
 
 
 class _Server(uvicorn.Server):
@@ -37,11 +39,9 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._sweeping = asyncio.create_task(self._sweep())
-        for server in self.servers:
-            for one in server.sockets:
-                host, port = one.getsockname()[:2]
-                shown = f"[{host}]" if ":" in host else host
-                self._log.write(event="listening", url=f"http://{shown}:{port}")
+        host, port = (sockets or [])[0].getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        self._log.write(event="listening", url=f"http://{shown}:{port}")
         self._log.flush()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -95,10 +95,17 @@ def serve(
     )
     # What it would say of broken requests has been answered to the client.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
+    # The event loop waits for computing threads at each turn; at 5 ms, the default, it could take
+    # in connections and answer small things only slowly while they compute.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
-        _Server(config, app, lines).run()
-    except SystemExit:  # uvicorn's way to say that it could not listen
+        listening = config.bind_socket()
+    except SystemExit:  # uvicorn's way to say that it could not
         raise invalid(f"cannot listen on {host}, port {port}") from None
+    # The loop takes one connection in at each turn, from each descriptor of the same socket. With
+    # one alone, a thousand clients at once would keep the last of them waiting for minutes.
+    more = [listening.dup() for _ in range(_TAKEN_AT_ONCE - 1)]
+    _Server(config, app, lines).run([listening, *more])
 
 
 def _descriptors() -> int:
