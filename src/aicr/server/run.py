@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _SPARE_DESCRIPTORS = 64
-_SWITCH_SECONDS = 0.0005
 _TAKEN_AT_ONCE = 32
 
 
@@ -95,9 +94,6 @@ def serve(
     )
     # What it would say of broken requests has been answered to the client.
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
-    # The event loop waits for computing threads at each turn; at 5 ms, the default, it could take
-    # in connections and answer small things only slowly while they compute.
-    sys.setswitchinterval(_SWITCH_SECONDS)
     try:
         listening = config.bind_socket()
     except SystemExit:  # uvicorn's way to say that it could not

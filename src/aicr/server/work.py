@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 
 from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
+# Threads that compute at once only take the interpreter from each other; a second one goes ahead
+# where the first one is not done soon.
+_TURN_SECONDS = 0.1
+
+
 class Work:
-    """Runs functions beside the event loop.
+    """Runs functions beside the event loop, one after another as long as each is quick.
 
     A function that is past its deadline goes on until it ends (a thread cannot be stopped) and
     keeps its place until then, so that the work in this process stays bounded.
@@ -27,6 +33,7 @@ class Work:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="aicr")
         self._places = threads + waiting
         self._seconds = seconds
+        self._turn = Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.taken = 0
 
@@ -37,7 +44,7 @@ class Work:
             raise overloaded("every place is taken")
         self._loop = loop = asyncio.get_running_loop()
         self.taken += 1
-        future = self._pool.submit(function)
+        future = self._pool.submit(self._in_turn, function)
         future.add_done_callback(self._left)
         waiting: asyncio.Future[T] = asyncio.wrap_future(future, loop=loop)
         try:
@@ -46,6 +53,14 @@ class Work:
             raise AicrError(
                 TIMEOUT, f"this took longer than the {self._seconds:g} s that a request has"
             ) from None
+
+    def _in_turn(self, function: Callable[[], T]) -> T:
+        own = self._turn.acquire(timeout=_TURN_SECONDS)
+        try:
+            return function()
+        finally:
+            if own:
+                self._turn.release()
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
