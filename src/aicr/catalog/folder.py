@@ -98,8 +98,9 @@ def read_file(root: str, path: str, where: str) -> bytes:
 
 def _read_bytes(full: str, where: str) -> bytes:
     try:
-        with open(full, "rb") as file:
-            data = file.read(MAX_FILE_BYTES + 1)
+        with open(full, "rb", buffering=0) as file:
+            # Asked for as much as there is: a buffer of the largest size would be made each time.
+            data = file.read(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES) + 1)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
         raise not_found(f"{where}: there is no such file in the catalog") from None
     except OSError as error:
