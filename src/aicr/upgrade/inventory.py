@@ -118,13 +118,16 @@ def identity_changes(
 ) -> list[IdentityChange]:
     """What moved between two sides of one component, by the rules for each field."""
     changes: list[IdentityChange] = []
-    for field in ("namespace", "chart", "source", "path", "type"):
-        old, new = getattr(before, field), getattr(after, field)
-        if field == "type":
-            differs = old.lower() != new.lower()
-        else:
-            differs = old != new
-        if old and new and differs:
+    for field, old, new in (
+        ("namespace", before.namespace, after.namespace),
+        ("chart", before.chart, after.chart),
+        ("source", before.source, after.source),
+        ("path", before.path, after.path),
+        ("type", before.type, after.type),
+    ):
+        if old == new or not old or not new:
+            continue
+        if field != "type" or old.lower() != new.lower():
             changes.append(IdentityChange(field, old, new))
     for field, old_set, new_set in (
         ("manifestFiles", before.manifest_files, after.manifest_files),

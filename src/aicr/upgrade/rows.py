@@ -205,7 +205,7 @@ def replaced_row(
 
 def _joined(records: Sequence[Transition], field: str) -> str:
     """What the records say in a field; where they differ, each under its boundary."""
-    if len({getattr(t, field) for t in records}) == 1:
+    if len(records) == 1 or len({getattr(t, field) for t in records}) == 1:
         return str(getattr(records[0], field))
     said = [(t.to.text, getattr(t, field)) for t in records if getattr(t, field).strip()]
     return "\n\n".join(f"At {boundary}: {text}" for boundary, text in said)
