@@ -33,6 +33,7 @@ bench: $(DEMO_VENV)/ready
 	$(DEMO_VENV)/bin/python -m pip install -q ".[test]"
 	$(DEMO_VENV)/bin/python tools/bench.py --aicr "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
 	$(DEMO_VENV)/bin/python tools/bench_plan.py
+	$(DEMO_VENV)/bin/python tools/bench_bundle.py
 
 build: $(VENV)/ready
 	$(BIN)/python -m pip install -q "build>=1.2"

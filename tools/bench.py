@@ -17,6 +17,7 @@ import tracemalloc
 from collections.abc import Callable
 from statistics import median
 
+from aicr.artifact.bundle_info import DEPLOYERS
 from aicr.recipe.model import Recipe
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -65,8 +66,9 @@ def cold_table(aicr: str) -> None:
         cold("aicr recipe", [aicr, "recipe", *CRITERIA], "4", folder)
         check = [aicr, "upgrade-check", "--from", EXAMPLE, "--to", new, "--deployer", "helm"]
         cold("aicr upgrade-check", check, "5", folder)
-        bundle = [aicr, "bundle", "-r", new, "--deployer", "helm", "-o", "bundles"]
-        cold("aicr bundle --deployer helm", bundle, "5", folder)
+        for name in DEPLOYERS:  # over the bundle of the run before, which is read and compared
+            bundle = [aicr, "bundle", "-r", new, "--deployer", name, "-o", f"bundles-{name}"]
+            cold(f"aicr bundle --deployer {name}", bundle, "5", folder)
         public = os.environ.get("AICR_PUBLIC_TOOL")
         if public:
             cold("public tool: recipe", [public, "recipe", *CRITERIA], "-", folder)

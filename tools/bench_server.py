@@ -225,8 +225,37 @@ def recipes() -> list[Wanted]:
     return [(get(f"/v1/recipe?{urlencode(one)}"), OK) for one in found]
 
 
-def checks(port: int) -> list[Wanted]:
-    """A check of an old recipe against what is shipped now, both of them as JSON."""
+def checks(text: bool = False) -> list[Wanted]:
+    """Checks of what a past release pinned against what is shipped now, no two of them alike; both
+    sides as JSON, or as the text of a YAML document."""
+    from aicr.library import Catalog, Recipe, check, resolved
+    from aicr.recipe.listing import resolvable
+    from aicr.upgrade.sides import Side
+
+    catalog = Catalog()
+    found: list[Wanted] = []
+    releases = catalog.layers.releases[:-1]
+    sized = [one for one, size in resolvable(catalog.layers) if 14 <= size <= 16]
+    for number, criteria in enumerate(sized[:: max(1, len(sized) // 64)]):
+        new = resolved(catalog, criteria)
+        pins = releases[number % len(releases)].pins
+        refs = [
+            ref.replace(version=pins[ref.name][0]) if ref.version and pins.get(ref.name) else ref
+            for ref in new.components
+        ]
+        old = Recipe(Side("from", new.model.replace(components=refs)))
+        if not check(old, new, catalog=catalog, deployer="helm").rows:
+            continue
+        body = {"deployer": "helm"} | {
+            key: one.yaml() if text else json.loads(one.json())
+            for key, one in (("from", old), ("to", new))
+        }
+        found.append((post("/v1/upgrade-check", json.dumps(body).encode()), OK))
+    return found
+
+
+def one_check(port: int) -> list[Wanted]:
+    """One check, of the recipe in the examples against what is shipped now, again and again."""
     from aicr.library import Recipe
 
     old = json.loads(Recipe.open(EXAMPLE).json())
@@ -245,7 +274,8 @@ def everything(port: int) -> list[Wanted]:
     criteria = json.dumps({"criteria": {"service": "eks"}, "deployer": "helm"}).encode()
     return [
         *recipes()[:20],
-        *checks(port) * 4,
+        *one_check(port) * 2,
+        *checks()[:8],
         (post("/v1/upgrade-check?deployer=helm", old, "application/yaml"), OK),
         (post("/v1/upgrade-plan?deployer=flux", old, "application/yaml"), OK),
         (post("/v1/bundle", criteria), OK),
@@ -258,28 +288,30 @@ def everything(port: int) -> list[Wanted]:
     ]
 
 
-def measure(name: str, server: Server, requests: Sequence[Wanted], seconds: float) -> float:
-    """Print a line; gives the requests a second."""
+def measure(
+    name: str, server: Server, requests: Sequence[Wanted], seconds: float, base: float = 0.0
+) -> float:
+    """Print a line; gives the requests of a CPU second, which ``base`` is of a plain hello."""
     drive(server.port, requests, CONNECTIONS, min(2.0, seconds))
     before = server.cpu()
     tally, took = drive(server.port, requests, CONNECTIONS, seconds)
-    rate = len(tally.times) / took
-    busy = (server.cpu() - before) / took
     if tally.errors:
         sys.exit(f"{name}: {len(tally.errors)} errors, such as {tally.errors[0]}")
+    rate = len(tally.times) / took
+    busy = (server.cpu() - before) / took
     print(
         f"| {name} | {rate:,.0f} | {tally.percentile(0.5):.1f} ms "
-        f"| {tally.percentile(0.99):.1f} ms | {busy:.2f} |",
-        end="",
+        f"| {tally.percentile(0.99):.1f} ms | {busy:.2f} | {rate / busy:,.0f} | {rate / busy / (base or rate / busy):.2f} |"
     )
-    return rate
+    return rate / busy
 
 
 def bench(aicr: Sequence[str], seconds: float) -> None:
     print(
-        f"| over {CONNECTIONS} connections | a second | p50 | p99 | CPU of the server | / hello |"
+        f"| over {CONNECTIONS} connections | a second | p50 | p99 | processors of the server "
+        "| a CPU second of it | / hello |"
     )
-    print("|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|")
     port = _free_port()
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "hello.py")
@@ -287,16 +319,19 @@ def bench(aicr: Sequence[str], seconds: float) -> None:
             file.write(HELLO)
         hello = Server([sys.executable, program, str(port)], port)
         base = measure("plain hello", hello, [(get("/"), OK)], seconds)
-        print(" 1.00 |")
         hello.end()
     server = Server([*aicr, "serve", "--port", "0"])
     # The request log goes where a log goes: somebody reads it.
     reading = subprocess.Popen(["cat"], stdin=server.process.stdout, stdout=subprocess.DEVNULL)
+    kinds = {
+        "GET /v1/recipe, all criteria": recipes(),
+        "POST /v1/upgrade-check, one pair of recipes": one_check(server.port),
+        "POST /v1/upgrade-check, different pairs": checks(),
+        "POST /v1/upgrade-check, different pairs as YAML": checks(text=True),
+    }
     try:
-        rate = measure("GET /v1/recipe, all criteria", server, recipes(), seconds)
-        print(f" {rate / base:.2f} |")
-        rate = measure("POST /v1/upgrade-check, 2 recipes", server, checks(server.port), seconds)
-        print(f" {rate / base:.2f} |")
+        for name, requests in kinds.items():
+            measure(name, server, requests, seconds, base)
     finally:
         server.end()
         reading.wait(10)

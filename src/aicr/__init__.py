@@ -40,21 +40,30 @@ if TYPE_CHECKING:
         resolve as resolve,
     )
 
-_NAMES = ("AicrError", "Bundle", "Catalog", "Plan", "Recipe", "Report", "bundle", "check", "plan",
-          "resolve")  # fmt: skip
+# Each name, and the module of the library that it is in.
+_HOMES = {
+    "AicrError": "aicr.errors",
+    "Bundle": "aicr.library.bundles",
+    "Catalog": "aicr.library.catalogs",
+    "Plan": "aicr.library.plans",
+    "Recipe": "aicr.library.recipes",
+    "Report": "aicr.library.checks",
+    "bundle": "aicr.bundle",  # the package of that name, which can be called
+    "check": "aicr.library.checks",
+    "plan": "aicr.library.plans",
+    "resolve": "aicr.library.recipes",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _NAMES:
+    home = _HOMES.get(name)
+    if home is None:
         raise AttributeError(f"module 'aicr' has no attribute '{name}'")
-    from aicr import library
+    from importlib import import_module
 
-    if name == "bundle":  # the package of that name, which can be called
-        import aicr.bundle as package
-
-        return package
-    return getattr(library, name)
+    found = import_module(home)
+    return found if name == "bundle" else getattr(found, name)
 
 
 def __dir__() -> list[str]:
-    return sorted((*globals(), *_NAMES))
+    return sorted((*globals(), *_HOMES))

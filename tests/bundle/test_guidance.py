@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
 from aicr.bundle.build import Bundle
+from aicr.bundle.writers import WRITERS
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.resolve import resolve
 from bundles import build
@@ -24,7 +28,13 @@ def transition(verdict: str, to: str = ">=1.0.0 <=2.0.0", **rest: object) -> dic
     return values | {"stepsByDeployer": groups, **rest}
 
 
-def bundle(root: Path, *transitions: object, version: str = "1.5.0", **rest: object) -> Bundle:
+def bundle(
+    root: Path,
+    *transitions: object,
+    version: str = "1.5.0",
+    deployer: str = "helm",
+    **rest: object,
+) -> Bundle:
     entry = helm("a", version, upgrades={"file": "components/a/upgrades.yaml"})
     catalog = SmallCatalog().registry(entry).overlay("base", componentRefs=[{"name": "a"}])
     catalog.overlay("eks", criteria={"service": "eks"})
@@ -34,7 +44,7 @@ def bundle(root: Path, *transitions: object, version: str = "1.5.0", **rest: obj
     }  # fmt: skip
     catalog.add("components/a/upgrades.yaml", record)
     opened = catalog.open(root)
-    return build(resolve(opened, Criteria(service="eks")), opened)
+    return build(resolve(opened, Criteria(service="eks")), opened, deployer)
 
 
 def text(found: Bundle, path: str) -> str:
@@ -54,6 +64,31 @@ def test_a_manual_record_gives_steps_a_table_and_a_warning(tmp_path: Path) -> No
     assert notice.message.endswith("it has steps for a")
     assert "UPGRADING.md" in notice.message
     assert "UPGRADING.md" in text(found, "checksums.txt")
+
+
+@pytest.mark.parametrize("deployer", WRITERS)
+def test_every_deployer_has_its_own_steps_only(tmp_path: Path, deployer: str) -> None:
+    groups: list[object] = [
+        {"deployers": [name], "steps": [{"id": f"by-{name}", "description": f"as {name} does"}]}
+        for name in WRITERS
+    ]
+    found = bundle(tmp_path, transition("manual", stepsByDeployer=groups), deployer=deployer)
+    upgrading = text(found, "UPGRADING.md")
+    assert upgrading.startswith(f"# Upgrading with {deployer}\n")
+    assert re.findall(r"^\d+\. by-(.+)$", upgrading, re.M) == [deployer]
+    assert re.findall(r"as (\S+) does", upgrading) == [deployer]
+    warnings = [one for one in found.notices if one.severity == "warning"]
+    assert any("it has steps for a" in one.message for one in warnings)
+    assert "## Before you upgrade" in text(found, "README.md")
+
+
+@pytest.mark.parametrize("deployer", WRITERS)
+def test_a_deployer_without_steps_of_its_own_has_those_of_all(
+    tmp_path: Path, deployer: str
+) -> None:
+    found = bundle(tmp_path, transition("manual"), deployer=deployer)
+    expected = "by-helm" if deployer == "helm" else "by-others"
+    assert re.findall(r"^\d+\. (.+)$", text(found, "UPGRADING.md"), re.M) == [expected]
 
 
 def test_a_blocked_record(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from aicr.catalog.model import ComponentRef
 from aicr.errors import AicrError
 from aicr.recipe.model import Recipe
 from bundles import build, recipe_of, write_out
+from kustomize import builder
 from small_catalog import SmallCatalog
 from tools import tool
 
@@ -70,7 +71,7 @@ def test_where_kustomize_looks() -> None:
 
 
 def test_built_and_patched(repository: Path, tmp_path: Path) -> None:
-    tool("kubectl", "KUBECTL_BIN")
+    builder()
     helm = tool("helm", "HELM_BIN")
     ref = component(repository, patches=["components/built/patch.yaml"])
     bundle = build(alone(ref), opened(tmp_path / "c"))
@@ -88,20 +89,35 @@ def test_kubectl_is_missing(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(AicrError, match="kubectl is not on PATH") as caught:
+    with pytest.raises(AicrError, match="neither kubectl nor kustomize is on PATH") as caught:
         build(alone(component(repository)), opened(tmp_path / "c"))
     assert "built:enabled=false" in caught.value.hint
 
 
+@pytest.mark.parametrize("name", ["kubectl", "kustomize"])
+def test_one_of_two_programs_builds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A stand-in that answers with how it was called."""
+    program = tmp_path / name
+    program.write_text('#!/bin/sh\necho "kind: X"\necho "called: $0 $1"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    ref = ComponentRef("built", type="Kustomize", source="https://git.example/x", tag="v1.0.0")
+    found = build(alone(ref), opened(tmp_path / "c")).files["001-built/templates/kustomize.yaml"]
+    verb = "kustomize" if name == "kubectl" else "build"
+    assert yaml.safe_load(found[0])["called"] == f"{program} {verb}"
+
+
 def test_a_build_that_fails_says_what_kubectl_says(repository: Path, tmp_path: Path) -> None:
-    tool("kubectl", "KUBECTL_BIN")
-    with pytest.raises(AicrError, match='kubectl kustomize of "built" failed') as caught:
+    builder()
+    with pytest.raises(AicrError, match=r'kustomize( build)? of "built" failed') as caught:
         build(alone(component(repository, path="nowhere")), opened(tmp_path / "c"))
     assert "nowhere" in caught.value.hint
 
 
 def test_a_patch_that_is_not_there(repository: Path, tmp_path: Path) -> None:
-    tool("kubectl", "KUBECTL_BIN")
+    builder()
     ref = component(repository, patches=["components/built/gone.yaml"])
     with pytest.raises(AicrError, match=r"components/built/gone\.yaml"):
         build(alone(ref), opened(tmp_path / "c"))
@@ -116,7 +132,7 @@ def test_no_source(tmp_path: Path) -> None:
 def test_nothing_is_left_in_the_temporary_folder(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tool("kubectl", "KUBECTL_BIN")
+    builder()
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))

@@ -208,7 +208,7 @@ class TestLastWord:
         found = bundle(tmp_path, flags, sets=["a:one=slow"], storageClassPaths=["one", "two"])
         assert found.plan.values("a") == {"one": "slow", "two": "fast"}
         (notice,) = found.notices
-        assert notice.severity == "info"
+        assert notice.severity == "warning"
         assert '--storage-class fast is not what "a" gets at one' in notice.message
 
     def test_more_labels_do_not_displace(self, tmp_path: Path) -> None:

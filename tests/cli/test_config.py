@@ -129,6 +129,18 @@ def test_what_is_refused(capsys: pytest.CaptureFixture[str], spec: str, said: st
     assert said in capsys.readouterr().err
 
 
+def test_a_line_break_in_a_value_is_part_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """In a variable a line is a value; in a file each item of the list is one."""
+    items = 'deployment: {deployer: helm, set: ["nfd:note=one\\ntwo", "nfd:b=3"]}'
+    path = config(f"{HEAD}spec:\n  bundle:\n    {items}\n")
+    assert main(["recipe", "--service", "eks", "-o", "recipe.yaml"]) == 0
+    assert main(["bundle", "-r", "recipe.yaml", "--config", path, "-o", "out"]) == 0
+    capsys.readouterr()
+    (values,) = Path("out").glob("*-nfd/values.yaml")
+    found = yaml.safe_load(values.read_text())
+    assert (found["note"], found["b"]) == ("one\ntwo", 3)
+
+
 def test_a_value_out_of_the_file_names_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     file = config(HEAD + "spec:\n  recipe:\n    output:\n      format: xml\n")
     assert main(["recipe", "--config", file, "--service", "eks"]) == 2

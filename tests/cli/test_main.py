@@ -84,7 +84,7 @@ def test_version() -> None:
         (["\x1b[31m\u202e"], '"\\x1b[31m\\u202e" is no command'),
         (["recipe", "--servise", "eks"], "unrecognized arguments: --servise eks"),
         (["recipe", "extra"], "unrecognized arguments: extra"),
-        (["recipe", "--nodes", "many"], "argument --nodes: invalid int value: 'many'"),
+        (["recipe", "--nodes", "many"], "argument --nodes: expected a number from 0 to 9"),
         (["recipe", "--format", "xml"], "argument -t/--format: invalid choice: 'xml'"),
         (["recipe", "--serv", "eks"], "unrecognized arguments: --serv eks"),
         (["recipe", "--service"], "argument --service: expected one argument"),

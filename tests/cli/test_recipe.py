@@ -73,7 +73,7 @@ def test_a_table_cannot_be_forged(tmp_path: Path) -> None:
         (["--service", "any"], ["no criteria were given"]),
         (["--service", "ekss"], ['service "ekss" is not known; valid are aks, bcm, eks',
                                  'hint: did you mean "eks"?']),
-        (["--service", "eks", "--nodes", "-1"], ["nodes: expected 0 or more, found -1"]),
+        (["--service", "eks", "--nodes", "-1"], ["--nodes: expected a number from 0 to 999999999"]),
         (["--service", "eks", "--os", "cos"],
          ["no recipe for service=eks, os=cos honours os=cos", "hint: aicr recipe list shows"]),
         (["--os", "rhel"], ["honours os=rhel: it requires service (valid: eks)"]),

@@ -7,12 +7,12 @@ import pytest
 
 from aicr.cluster.applications import Application, read_applications
 from aicr.errors import AicrError
-from kube_double import KubeDouble
 from kube_double_fixtures import Connect, recording
+from kube_servers import Server, change
 
 
-def by_place(double: KubeDouble, connect: Connect) -> dict[str, Application]:
-    found = read_applications(connect(double))
+def by_place(server: Server, connect: Connect) -> dict[str, Application]:
+    found = read_applications(connect(server))
     assert found.served
     return {f"{one.stored_in}/{one.name}": one for one in found.applications}
 
@@ -23,8 +23,8 @@ def versions(one: Application) -> list[tuple[str, str]] | None:
     return [(source.chart or source.path, source.revision) for source in one.completed]
 
 
-def test_what_was_recorded(double: KubeDouble, connect: Connect) -> None:
-    found = by_place(double, connect)
+def test_what_was_recorded(server: Server, connect: Connect) -> None:
+    found = by_place(server, connect)
     assert {place: versions(one) for place, one in found.items()} == {
         "argocd/cert-manager": [("cert-manager", "v1.20.2")],
         "argocd/gpu-operator": [("gpu-operator", "v26.3.0")],
@@ -58,51 +58,54 @@ def cluster(name: str, server: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("server", "local"),
+    ("address", "local"),
     [
         ("https://kubernetes.default.svc", True),
         ("https://kubernetes.default.svc:443/", True),
         ("https://10.9.8.7", False),
     ],
 )
-def test_a_destination_by_name(
-    server: str, local: bool, double: KubeDouble, connect: Connect
-) -> None:
-    double.store.seed(double.store.kind("", "secrets"), cluster("gpu-west-2", server))
-    assert by_place(double, connect)["argocd/network-operator"].local is local
+def test_a_destination_by_name(address: str, local: bool, server: Server, connect: Connect) -> None:
+    server.store.seed(server.store.kind("", "secrets"), cluster("gpu-west-2", address))
+    assert by_place(server, connect)["argocd/network-operator"].local is local
 
 
-def test_an_address_that_is_the_one_that_is_asked(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("argoproj.io", "applications")
-    one = double.store.get(kind, "argocd", "kueue-east")
-    one["spec"]["destination"]["server"] = double.url + "/"
-    assert by_place(double, connect)["argocd/kueue-east"].local
+def test_an_address_that_is_the_one_that_is_asked(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("argoproj.io", "applications")
+    change(
+        server,
+        kind,
+        "argocd",
+        "kueue-east",
+        lambda one: one["spec"]["destination"].update(server=server.url + "/"),
+    )
+    assert by_place(server, connect)["argocd/kueue-east"].local
 
 
-def test_names_are_looked_up_only_where_there_are_any(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("argoproj.io", "applications")
-    double.store.delete(kind, "argocd", "network-operator")
-    read_applications(connect(double))
-    assert double.verbs() == {("list", "applications")}
+def test_names_are_looked_up_only_where_there_are_any(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("argoproj.io", "applications")
+    server.store.delete(kind, "argocd", "network-operator")
+    read_applications(connect(server))
+    assert server.verbs() == {("list", "applications")}
 
 
-def test_no_applications(bare: KubeDouble, connect: Connect) -> None:
-    found = read_applications(connect(bare))
+def test_no_applications(empty: Server, connect: Connect) -> None:
+    found = read_applications(connect(empty))
     assert (found.applications, found.served) == ([], False)
-    bare.store.define(recording("argo/crd"))
-    found = read_applications(connect(bare))
+    empty.store.define(recording("argo/crd"))
+    found = read_applications(connect(empty))
     assert (found.applications, found.served) == ([], True)
 
 
-def test_a_denied_list(double: KubeDouble, connect: Connect) -> None:
+def test_a_denied_list(server: Server, connect: Connect) -> None:
     with pytest.raises(AicrError) as caught:
-        read_applications(connect(double, token="token-user-token"))
+        read_applications(connect(server, token="token-user-token"))
     assert caught.value.code == "FORBIDDEN"
     assert "list applications.argoproj.io at the cluster scope" in caught.value.message
 
 
-def test_the_last_sync_by_its_number(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("argoproj.io", "applications")
-    double.store.get(kind, "argocd", "cert-manager")["status"]["history"].reverse()
-    one = by_place(double, connect)["argocd/cert-manager"]
+def test_the_last_sync_by_its_number(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("argoproj.io", "applications")
+    change(server, kind, "argocd", "cert-manager", lambda one: one["status"]["history"].reverse())
+    one = by_place(server, connect)["argocd/cert-manager"]
     assert (versions(one), one.history_id) == ([("cert-manager", "v1.20.2")], 1)

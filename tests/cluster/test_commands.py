@@ -12,16 +12,17 @@ from kube_double import KubeDouble
 from kube_double_faults import Run
 from kube_double_fixtures import recording
 from kube_double_helm import record, stored
+from kube_servers import Server, on_the_double
 
 
-def test_an_inventory_is_reviewed_elsewhere(aicr: Aicr, double: KubeDouble) -> None:
+def test_an_inventory_is_reviewed_elsewhere(aicr: Aicr, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["--deployer", "helm", "--format", "recipe", "-o", "inventory.yaml"]
     assert aicr("inventory", *words)[0] == 0
     to = recipe(
         cert_manager="v1.20.2", gpu_operator="v26.7.1", grove="0.1.0", kueue="0.16.0", nfd="0.20.0"
     )
     _, live, _ = check(aicr, "--to", to, "--deployer", "helm")
-    double.stop()
+    monkeypatch.setenv("KUBECONFIG", "/not/there")
     code, out, err = aicr(
         "upgrade-check", "--from", "inventory.yaml", "--to", to, "--deployer", "helm",
         "--format", "json",
@@ -53,6 +54,23 @@ def test_inventory_as_json_and_as_a_table(aicr: Aicr) -> None:
     assert code == 0
     assert "COMPONENT     VERSION  NAMESPACE" in out
     assert "2026-11-30T16:30:19Z" in out
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert lines["nvsentinel"].endswith("ConfigMap")
+    _, out, _ = aicr("inventory", "--deployer", "argocd")
+    twice = [line for line in out.splitlines() if line.startswith("cert-manager")]
+    assert [line.rpartition("  ")[2] for line in twice] == [
+        "Application in argocd",
+        "Application in team-argocd",
+    ]
+    assert out[out.index("OF NO COMPONENT") :].splitlines()[1].startswith("CHART")
+
+
+def test_what_is_left_out_by_a_name_that_is_none(aicr: Aicr) -> None:
+    words = ["inventory", "--deployer", "helm", "--exclude", "grove-system/grove"]
+    code, out, err = aicr(*words, "--exclude", "grove-system/grvoe")
+    assert code == 0
+    assert "grove" not in out.replace("grove-system/grvoe", "")
+    assert "--exclude grove-system/grvoe: nothing of that name was read" in err
 
 
 def test_an_inventory_of_nothing(aicr: Aicr, tmp_path: Path) -> None:
@@ -85,6 +103,47 @@ def test_drift(aicr: Aicr) -> None:
     assert "6 differences" in out
 
 
+def test_drift_of_a_release_that_is_pending(aicr: Aicr) -> None:
+    code, out, _ = aicr("drift", "-r", recipe(grove="v0.1.0-alpha.13"), "--deployer", "helm")
+    assert code == 2
+    [row] = [line for line in out.splitlines() if line.startswith("grove")]
+    assert row.split()[1:5] == ["state", "grove", "-", "pending-upgrade"]
+    assert "the record names v0.1.0-alpha.13" in row
+
+
+def test_which_cluster_is_meant(aicr: Aicr, server: Server, tmp_path: Path) -> None:
+    document = yaml.safe_load(server.kubeconfig().read_text())
+    document["contexts"].append({"name": "second", "context": document["contexts"][0]["context"]})
+    other = tmp_path / "other"
+    other.write_text(yaml.safe_dump(document))
+    code, out, _ = aicr("inventory", "-k", str(other), "--context", "second")
+    assert (code, "  context     second\n" in out) == (0, True)
+    code, _, err = aicr("inventory", "-k", str(other), "--context", "third")
+    assert code == 2
+    assert 'there is no context "third"' in err
+
+
+def test_artifacts_in_config_maps_of_another_cluster(
+    aicr: Aicr, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What names a ConfigMap says which cluster it is in, for each command that reads one."""
+    to = recipe(nfd="0.19.0")
+    meta = {"name": "stored", "namespace": "gpu-operator"}
+    data = {"recipe.yaml": Path(to).read_text()}
+    server.store.seed(server.store.kind("", "configmaps"), {"metadata": meta, "data": data})
+    kubeconfig = ["-k", str(server.kubeconfig()), "--context", "double"]
+    monkeypatch.setenv("KUBECONFIG", "/not/there")
+    stored_recipe = "cm://gpu-operator/stored"
+    assert aicr("diff", stored_recipe, to)[0] == 2
+    code, out, err = aicr("diff", stored_recipe, to, *kubeconfig)
+    assert (code, out) == (0, "no difference\n"), err
+    assert aicr("bundle", "-r", stored_recipe, "--deployer", "helm")[0] == 2
+    code, _, err = aicr("bundle", "-r", stored_recipe, "--deployer", "helm", *kubeconfig)
+    assert code == 0, err
+    assert yaml.safe_load(Path("bundles/recipe.yaml").read_text())["componentRefs"]
+    assert server.verbs() == {("get", "configmaps")}
+
+
 def test_no_drift(aicr: Aicr, tmp_path: Path) -> None:
     to = recipe(nfd="0.19.0")
     with KubeDouble(tmp_path) as other:
@@ -98,19 +157,19 @@ def test_no_drift(aicr: Aicr, tmp_path: Path) -> None:
         assert aicr("drift", *words, "--detailed-exit-code")[0] == 1
 
 
-def test_drift_wants_a_deployer(aicr: Aicr, double: KubeDouble) -> None:
+def test_drift_wants_a_deployer(aicr: Aicr, server: Server) -> None:
     code, _, err = aicr("drift", "-r", recipe(nfd="0.19.0"))
     assert (code, "--deployer is required" in err) == (2, True)
-    assert not double.requests
+    assert not server.requests
 
 
-def test_a_snapshot_that_recipe_reads(aicr: Aicr, double: KubeDouble) -> None:
-    kind = double.store.kind("", "nodes")
-    double.store.delete(kind, "", "gpu-arm64-1")
+def test_a_snapshot_that_recipe_reads(aicr: Aicr, server: Server) -> None:
+    kind = server.store.kind("", "nodes")
+    server.store.delete(kind, "", "gpu-arm64-1")
     code, _, err = aicr("snapshot", "-o", "cm://gpu-operator/aicr-snapshot")
     assert (code, err) == (0, "")
-    stored_map = double.store.get(
-        double.store.kind("", "configmaps"), "gpu-operator", "aicr-snapshot"
+    stored_map = server.store.get(
+        server.store.kind("", "configmaps"), "gpu-operator", "aicr-snapshot"
     )
     assert stored_map["metadata"]["labels"]["app.kubernetes.io/component"] == "snapshot"
     assert main(["recipe", "--snapshot", "cm://gpu-operator/aicr-snapshot", "-o", "out.yaml"]) == 0
@@ -119,7 +178,7 @@ def test_a_snapshot_that_recipe_reads(aicr: Aicr, double: KubeDouble) -> None:
     assert criteria["accelerator"] == "h100"
 
 
-def test_a_recipe_and_a_report_in_config_maps(aicr: Aicr, double: KubeDouble) -> None:
+def test_a_recipe_and_a_report_in_config_maps(aicr: Aicr, server: Server) -> None:
     place = "cm://gpu-operator/aicr-recipe"
     assert main(["recipe", "--service", "eks", "--intent", "training", "-o", place]) == 0
     again = ["upgrade-check", "--from", place, "--to", place]
@@ -128,21 +187,23 @@ def test_a_recipe_and_a_report_in_config_maps(aicr: Aicr, double: KubeDouble) ->
     to = recipe(nfd="0.19.0")
     words = ["upgrade-check", "--from", place, "--to", to, "--deployer", "helm"]
     assert main([*words, *report, "--fail-on-error=false"]) == 0
-    kind = double.store.kind("", "configmaps")
-    stored_map = double.store.get(kind, "gpu-operator", "aicr-report")
+    kind = server.store.kind("", "configmaps")
+    stored_map = server.store.get(kind, "gpu-operator", "aicr-report")
     assert json.loads(stored_map["data"]["report.json"])["from"] == place
     assert main(["recipe", "--service", "eks", "-o", "cm://nowhere/x"]) == 3
 
 
+@on_the_double
 def test_a_write_that_would_be_lost(
-    aicr: Aicr, double: KubeDouble, capsys: pytest.CaptureFixture[str]
+    aicr: Aicr, server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert isinstance(server, KubeDouble)
     place = "cm://gpu-operator/aicr-recipe"
     recorded = recording("configmap/get-200")["response"]["body"]
-    kind = double.store.kind("", "configmaps")
-    double.store.seed(kind, recorded)
-    double.faults.add(
-        Run(lambda: double.store.update(kind, "gpu-operator", "aicr-recipe", {"data": {}})),
+    kind = server.store.kind("", "configmaps")
+    server.store.seed(kind, recorded)
+    server.faults.add(
+        Run(lambda: server.store.update(kind, "gpu-operator", "aicr-recipe", {"data": {}})),
         lambda request: request.method == "PUT",
     )
     assert main(["recipe", "--service", "eks", "--intent", "training", "-o", place]) == 2

@@ -8,6 +8,7 @@ from aicr.errors import AicrError
 from kube_double import KubeDouble
 from kube_double_faults import Run
 from kube_double_fixtures import Connect, recording
+from kube_servers import Server
 
 HERE = Location("gpu-operator", "aicr-recipe")
 KEYS = ("recipe.yaml", "recipe.json")
@@ -25,12 +26,12 @@ def code_of(connection: Connection, text: str = "a: 1\n", where: Location = HERE
     return caught.value.code
 
 
-def test_written_and_read(double: KubeDouble, connect: Connect) -> None:
-    connection = connect(double)
+def test_written_and_read(server: Server, connect: Connect) -> None:
+    connection = connect(server)
     assert put(connection) == "created"
     assert put(connection, "a: 2\n") == "updated"
     assert read_document(connection, HERE, KEYS).text == "a: 2\n"
-    stored = double.store.get(double.store.kind("", "configmaps"), "gpu-operator", "aicr-recipe")
+    stored = server.store.get(server.store.kind("", "configmaps"), "gpu-operator", "aicr-recipe")
     assert stored["data"] == {"recipe.yaml": "a: 2\n", "format": "yaml"}
     assert stored["metadata"]["labels"] == {
         "app.kubernetes.io/name": "aicr",
@@ -38,39 +39,39 @@ def test_written_and_read(double: KubeDouble, connect: Connect) -> None:
         "app.kubernetes.io/version": "0.1.0_dev",
         "app.kubernetes.io/managed-by": "aicr",
     }
-    assert double.verbs() == {
+    assert server.verbs() == {
         ("get", "configmaps"),
         ("create", "configmaps"),
         ("update", "configmaps"),
     }
 
 
-def test_labels_and_annotations_of_others_stay(double: KubeDouble, connect: Connect) -> None:
+def test_labels_and_annotations_of_others_stay(server: Server, connect: Connect) -> None:
     recorded = recording("configmap/get-200")["response"]["body"]
     recorded["metadata"]["labels"]["team"] = "ours"
     recorded["metadata"]["annotations"] = {"note": "keep"}
-    kind = double.store.kind("", "configmaps")
-    double.store.seed(kind, recorded)
-    assert put(connect(double)) == "updated"
-    stored = double.store.get(kind, "gpu-operator", "aicr-recipe")["metadata"]
+    kind = server.store.kind("", "configmaps")
+    server.store.seed(kind, recorded)
+    assert put(connect(server)) == "updated"
+    stored = server.store.get(kind, "gpu-operator", "aicr-recipe")["metadata"]
     assert (stored["labels"]["team"], stored["annotations"]) == ("ours", {"note": "keep"})
 
 
-def test_what_the_public_tool_wrote(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("", "configmaps")
-    double.store.seed(kind, recording("configmap/get-200")["response"]["body"])
-    assert read_document(connect(double), HERE, KEYS).text.startswith("apiVersion: aicr.run/")
+def test_what_the_public_tool_wrote(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("", "configmaps")
+    server.store.seed(kind, recording("configmap/get-200")["response"]["body"])
+    assert read_document(connect(server), HERE, KEYS).text.startswith("apiVersion: aicr.run/")
     meta = {"name": "other", "namespace": "gpu-operator"}
     data = {"bundle.json": "{}", "format": "json", "timestamp": "2026"}
-    double.store.seed(kind, {"metadata": meta, "data": data})
-    found = read_document(connect(double), Location("gpu-operator", "other"), KEYS)
+    server.store.seed(kind, {"metadata": meta, "data": data})
+    found = read_document(connect(server), Location("gpu-operator", "other"), KEYS)
     assert (found.key, found.text) == ("bundle.json", "{}")
 
 
-def test_what_is_not_there(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("", "configmaps")
-    double.store.seed(kind, recording("configmap/get-200-foreign")["response"]["body"])
-    connection = connect(double)
+def test_what_is_not_there(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("", "configmaps")
+    server.store.seed(kind, recording("configmap/get-200-foreign")["response"]["body"])
+    connection = connect(server)
     for name, said in (("nothing", "no such ConfigMap"), ("aicr-foreign", "its keys are config")):
         with pytest.raises(AicrError) as caught:
             read_document(connection, Location("gpu-operator", name), KEYS)
@@ -103,28 +104,28 @@ def test_nobody_elses_write_is_lost(double: KubeDouble, connect: Connect) -> Non
     assert code_of(connection) == "CONFLICT"
 
 
-def test_what_is_not_ours_is_left_alone(double: KubeDouble, connect: Connect) -> None:
-    kind = double.store.kind("", "configmaps")
+def test_what_is_not_ours_is_left_alone(server: Server, connect: Connect) -> None:
+    kind = server.store.kind("", "configmaps")
     foreign = recording("configmap/get-200-foreign")["response"]["body"]
     locked = recording("configmap/get-200")["response"]["body"] | {"immutable": True}
-    double.store.seed(kind, foreign, locked)
-    connection = connect(double)
+    server.store.seed(kind, foreign, locked)
+    connection = connect(server)
     assert code_of(connection, where=Location("gpu-operator", "aicr-foreign")) == "CONFLICT"
     assert code_of(connection) == "CONFLICT"
-    assert double.verbs() == {("get", "configmaps")}
+    assert server.verbs() == {("get", "configmaps")}
 
 
-def test_too_large_is_said_before_anything_is_sent(double: KubeDouble, connect: Connect) -> None:
-    connection = connect(double)
+def test_too_large_is_said_before_anything_is_sent(server: Server, connect: Connect) -> None:
+    connection = connect(server)
     most = "x" * (1_048_576 - len("yaml"))
     assert code_of(connection, most + "x") == "INVALID_REQUEST"
-    assert not double.requests
+    assert not server.requests
     assert put(connection, most) == "created"
 
 
-def test_a_namespace_that_is_not_there(double: KubeDouble, connect: Connect) -> None:
+def test_a_namespace_that_is_not_there(server: Server, connect: Connect) -> None:
     with pytest.raises(AicrError) as caught:
-        put(connect(double), where=Location("no-such-namespace", "x"))
+        put(connect(server), where=Location("no-such-namespace", "x"))
     assert caught.value.code == "NOT_FOUND"
     assert "there is no namespace no-such-namespace" in caught.value.message
 

@@ -11,6 +11,7 @@ from aicr.errors import AicrError
 from kube_double import KubeDouble
 from kube_double_faults import TOO_MANY, Answer, Cut, Drop, Fault, Hang, Slow
 from kube_double_fixtures import Connect
+from kube_servers import Server
 
 
 def names(connection: Connection) -> list[str]:
@@ -61,6 +62,15 @@ def test_retry_after_is_honoured(double: KubeDouble) -> None:
     assert caught.value.code == "RATE_LIMITED"
 
 
+def test_waits_grow_and_differ_and_have_an_end() -> None:
+    patience = Patience(wait=1.0, longest_wait=5.0)
+    for attempt, longest in enumerate((1, 2, 4, 5, 5)):
+        waits = [patience.pause(attempt, None) or 0 for _ in range(50)]
+        assert longest / 2 <= min(waits) <= max(waits) <= longest
+        assert len(set(waits)) > 10  # many clients do not come back at once
+    assert patience.pause(0, "6") is None
+
+
 @pytest.mark.parametrize("status", [400, 404, 409, 422, 501])
 def test_nothing_else_is_tried_again(status: int, double: KubeDouble, connect: Connect) -> None:
     connection = connect(double)
@@ -107,7 +117,36 @@ def test_an_answer_of_something_else(double: KubeDouble, connect: Connect) -> No
     assert "log in<" not in caught.value.message
 
 
-def test_a_server_that_dies_between_pages(double: KubeDouble, connect: Connect) -> None:
+def test_a_server_that_dies_between_pages(double: KubeDouble) -> None:
+    from aicr.cluster.helm_releases import read_releases
+    from kube_double_faults import Run
+
+    quick = Patience(page=3, sleep=lambda seconds: None)
+    connection = Connection(str(double.kubeconfig()), patience=quick)
+    double.faults.add(Run(double.stop), lambda request: "continue" in request.query)
+    with pytest.raises(AicrError) as caught:
+        read_releases(connection)
+    assert caught.value.code == "UNAVAILABLE"
+    assert "cannot be reached after 5 tries" in caught.value.message
+
+
+def test_a_list_that_was_started_again_is_said_by_every_command(
+    double: KubeDouble, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from aicr.cli.main import main
+    from kube_double_faults import Run
+
+    defaults = Patience.__init__.__kwdefaults__ or {}
+    monkeypatch.setitem(defaults, "page", 2)
+    monkeypatch.setenv("KUBECONFIG", str(double.kubeconfig()))
+    for verb in ("snapshot", "inventory"):
+        double.faults.add(Run(double.store.compact), lambda request: "continue" in request.query)
+        assert main([verb]) == 0
+        said = capsys.readouterr().err
+        assert said.count("was started again") == 1
+
+
+def test_a_server_that_dies_between_list_and_record(double: KubeDouble, connect: Connect) -> None:
     from aicr.cluster.helm_releases import read_releases
     from kube_double_faults import Run
 
@@ -131,14 +170,14 @@ def test_a_clock_that_jumps(double: KubeDouble, connect: Connect) -> None:
 # What may not be done
 
 
-def test_a_denied_list_names_what_to_grant(double: KubeDouble, connect: Connect) -> None:
-    connection = connect(double, token="token-user-token")
+def test_a_denied_list_names_what_to_grant(server: Server, connect: Connect) -> None:
+    connection = connect(server, token="token-user-token")
     with pytest.raises(AicrError) as caught:
         names(connection)
     error = caught.value
     assert error.exit_code == 4
     assert error.message.startswith(
-        f"no permission to list nodes at the cluster scope on {double.url} (context other)"
+        f"no permission to list nodes at the cluster scope on {server.url} (context other)"
     )
     assert "docs/rbac/some.yaml" in error.hint
 

@@ -1,20 +1,22 @@
 from __future__ import annotations
 
 import base64
-import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from cryptography.hazmat.primitives import serialization
 
 from aicr import __version__
 from aicr.cluster import nodes
 from aicr.cluster.connection import Connection
 from aicr.errors import AicrError
+from command import run_aicr
 from kube_double import ADMIN_TOKEN, KubeDouble
+from kube_double_faults import Answer
 from kube_double_fixtures import fill
 from kube_double_rbac import ADMINS, User
 
@@ -59,6 +61,11 @@ def test_nobody_checks_the_certificate_only_where_the_kubeconfig_says_so(tls: Ku
     connection = Connection(str(tls.kubeconfig(cluster=insecure)))
     assert len(names(connection)) == 3
     assert "insecure-skip-tls-verify" in connection.notes[0]
+    for verb in ("snapshot", "inventory"):
+        done = run_aicr(verb, "-k", tls.kubeconfig(cluster=insecure))
+        assert done.returncode == 0
+        assert done.stderr.count("insecure-skip-tls-verify: nobody checks that") == 1
+        assert done.stderr.startswith("aicr: warning: the kubeconfig says")
 
 
 def test_a_server_name_of_its_own(tls: KubeDouble) -> None:
@@ -79,53 +86,121 @@ def test_a_client_certificate(tls: KubeDouble) -> None:
         assert tls.requests[-1].user == User("operator", (ADMINS,))
 
 
-def plugin(tmp_path: Path, body: str) -> dict[str, Any]:
-    script = tmp_path / "plugin.py"
-    script.write_text(body)
-    return {
-        "exec": {
-            "apiVersion": "client.authentication.k8s.io/v1",
-            "command": sys.executable,
-            "args": [str(script)],
-            "interactiveMode": "Never",
-        }
-    }
-
-
-CREDENTIAL = """
-import json
-status = {"token": open(%r).read().strip()}
-print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
-                  "status": status}))
-"""
-
-
-def test_a_credential_plugin(tls: KubeDouble, tmp_path: Path) -> None:
-    token = tmp_path / "token"
-    token.write_text(ADMIN_TOKEN)
-    assert names(Connection(str(tls.kubeconfig(plugin(tmp_path, CREDENTIAL % str(token))))))
-
-
-def test_a_credential_plugin_that_fails(tls: KubeDouble, tmp_path: Path) -> None:
-    user = plugin(tmp_path, "import sys; sys.exit('the session is over')")
-    error = refused(tls.kubeconfig(user))
-    assert error.code == "UNAUTHORIZED"
-    assert "the session is over" in error.message
-    assert not tls.requests
-
-
-def test_a_token_that_expires_half_way_is_asked_for_again(tls: KubeDouble, tmp_path: Path) -> None:
-    token = tmp_path / "token"
-    token.write_text(ADMIN_TOKEN)
-    connection = Connection(str(tls.kubeconfig(plugin(tmp_path, CREDENTIAL % str(token)))))
+def test_a_client_certificate_that_was_replaced(tls: KubeDouble, tmp_path: Path) -> None:
+    assert tls.authority is not None
+    shown = tmp_path / "shown.pem"
+    shown.write_bytes(tls.authority.issue("old", groups=(ADMINS,)).read_bytes())
+    user = {"client-certificate": str(shown), "client-key": str(shown)}
+    connection = Connection(str(tls.kubeconfig(user)))
     assert names(connection)
-    tls.tokens = {"next-token": User("admin", (ADMINS,))}
-    token.write_text("next-token")
+    shown.write_bytes(tls.authority.issue("new", groups=(ADMINS,)).read_bytes())
+    tls.faults.add(Answer(401, "Unauthorized"))
     assert names(connection)
-    tls.tokens = {}
+    assert [one.user.name for one in tls.requests if one.user] == ["old", "old", "new"]
+    tls.faults.add(Answer(401, "Unauthorized"))
     with pytest.raises(AicrError) as caught:
         names(connection)
     assert caught.value.code == "UNAUTHORIZED"
+    assert len(tls.requests) == 4
+
+
+def test_a_token_that_was_replaced_in_the_kubeconfig(tls: KubeDouble) -> None:
+    connection = Connection(str(tls.kubeconfig()))
+    assert names(connection)
+    tls.tokens = {"next-token": User("admin", (ADMINS,))}
+    tls.kubeconfig({"token": "next-token"})
+    assert names(connection)
+    tls.tokens = {"last-token": User("admin", (ADMINS,))}
+    tls.kubeconfig({"token": "last-token"}, cluster={"server": "https://127.0.0.1:1"})
+    with pytest.raises(AicrError) as caught:  # another server by now: that was not asked for
+        names(connection)
+    assert caught.value.code == "UNAUTHORIZED"
+
+
+def test_a_key_that_the_kubeconfig_holds_stays_in_no_file(tls: KubeDouble, tmp_path: Path) -> None:
+    assert tls.authority is not None
+    path = tls.authority.issue("operator", groups=(ADMINS,))
+    data = base64.b64encode(path.read_bytes()).decode()
+    authority = base64.b64encode(tls.authority.certificate.read_bytes()).decode()
+    kubeconfig = tls.kubeconfig(
+        {"client-certificate-data": data, "client-key-data": data},
+        cluster={"certificate-authority": "", "certificate-authority-data": authority},
+    )
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    done = run_aicr("snapshot", "-k", kubeconfig, env={"TMPDIR": str(folder)})
+    assert done.returncode == 0, done.stderr
+    assert tls.requests[-1].user == User("operator", (ADMINS,))
+    assert list(folder.iterdir()) == []
+
+
+def test_certificates_beside_the_kubeconfig_that_names_them(
+    tls: KubeDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert tls.authority is not None
+    whole = yaml.safe_load(tls.kubeconfig().read_text())
+    for name in ("clusters", "users"):
+        (tmp_path / name / "files").mkdir(parents=True)
+    issued = tls.authority.issue("operator", groups=(ADMINS,))
+    (tmp_path / "users" / "files" / "me.pem").write_bytes(issued.read_bytes())
+    authority = tmp_path / "clusters" / "files" / "ca.crt"
+    authority.write_bytes(tls.authority.certificate.read_bytes())
+    whole["clusters"][0]["cluster"]["certificate-authority"] = "files/ca.crt"
+    me = {"client-certificate": "files/me.pem", "client-key": "files/me.pem"}
+    whole["users"][0]["user"] = me
+    users = {"users": whole.pop("users")}
+    (tmp_path / "clusters" / "config").write_text(yaml.safe_dump(whole))
+    (tmp_path / "users" / "config").write_text(yaml.safe_dump(users))
+    paths = [str(tmp_path / name / "config") for name in ("users", "clusters")]
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join(paths))
+    assert names(Connection())
+    assert tls.requests[-1].user == User("operator", (ADMINS,))
+
+
+def encrypted(path: Path) -> str:
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.BestAvailableEncryption(b"hush"),
+    ).decode()
+
+
+@pytest.mark.parametrize(
+    ("user", "cluster", "said"),
+    [
+        ({"client-certificate": "{cert}", "client-key": "/not/there"}, {}, "No such file"),
+        ({"client-certificate": "/not/there", "client-key": "{cert}"}, {}, "No such file"),
+        ({"client-certificate": "{cert}", "client-key": "{locked}"}, {}, "the client key is encr"),
+        ({"client-certificate-data": "!", "client-key-data": "!"}, {}, "is no base64"),
+        ({}, {"certificate-authority": "/not/there"}, "/not/there holds no certificate"),
+        ({}, {"certificate-authority-data": "aHVzaA=="}, "certificate-authority-data holds no"),
+    ],
+)
+def test_certificates_that_are_none(
+    user: dict[str, str],
+    cluster: dict[str, str],
+    said: str,
+    tls: KubeDouble,
+    tmp_path: Path,
+) -> None:
+    assert tls.authority is not None
+    path = tls.authority.issue("operator")
+    (tmp_path / "locked").write_text(encrypted(path))
+    filled = {
+        key: value.format(cert=path, locked=tmp_path / "locked") for key, value in user.items()
+    }
+    error = refused(tls.kubeconfig(filled, cluster=cluster))
+    assert error.code == "INVALID_REQUEST"
+    assert said in error.message
+    assert "hush" not in error.message
+    assert not tls.requests
+
+
+def test_a_name_and_a_password(tls: KubeDouble) -> None:
+    refused(tls.kubeconfig({"username": "me", "password": "it"}))
+    given = base64.b64encode(b"me:it").decode()
+    assert tls.requests[-1].headers["Authorization"] == f"Basic {given}"
 
 
 def test_a_token_file_that_rotates(tls: KubeDouble, tmp_path: Path) -> None:
@@ -139,21 +214,11 @@ def test_a_token_file_that_rotates(tls: KubeDouble, tmp_path: Path) -> None:
     assert len(tls.requests) == before + 1
 
 
-def test_a_proxy(double: KubeDouble) -> None:
+def test_a_plain_proxy(double: KubeDouble) -> None:
     through = {"server": "http://api.example.com", "proxy-url": double.url}
     connection = Connection(str(double.kubeconfig(cluster=through)))
     assert len(names(connection)) == 3
     assert double.requests[-1].headers["Host"] == "api.example.com"
-
-
-def test_oidc(tls: KubeDouble) -> None:
-    def part(value: object) -> str:
-        return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-
-    token = f"{part({'alg': 'RS256'})}.{part({'exp': 4_000_000_000})}.signature"
-    tls.tokens[token] = User("admin", (ADMINS,))
-    provider = {"name": "oidc", "config": {"id-token": token, "client-id": "x"}}
-    assert names(Connection(str(tls.kubeconfig({"auth-provider": provider}))))
 
 
 def test_the_account_of_a_pod(
@@ -173,9 +238,35 @@ def test_the_account_of_a_pod(
     assert refused(None, "another").code == "INVALID_REQUEST"
 
 
+def test_the_token_of_a_pod_that_rotates(
+    tls: KubeDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kubernetes.config import incluster_config
+
+    assert tls.authority is not None
+    (tmp_path / "token").write_text(ADMIN_TOKEN)
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tls.authority.certificate))
+    host, port = tls.url.removeprefix("https://").split(":")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+    connection = Connection()
+    assert names(connection)
+    tls.tokens = {"next-token": User("admin", (ADMINS,))}
+    (tmp_path / "token").write_text("next-token")
+    assert names(connection)
+    (tmp_path / "token").unlink()
+    assert "token file does not exist" in refused(None).message
+
+
 def test_impersonation(tls: KubeDouble) -> None:
-    names(Connection(str(tls.kubeconfig({"token": ADMIN_TOKEN, "as": "somebody"}))))
-    assert tls.requests[-1].headers["Impersonate-User"] == "somebody"
+    user = {"token": ADMIN_TOKEN, "as": "somebody", "as-uid": "7", "as-groups": ["one", "two"]}
+    names(Connection(str(tls.kubeconfig(user))))
+    headers = tls.requests[-1].headers
+    assert (headers["Impersonate-User"], headers["Impersonate-Uid"]) == ("somebody", "7")
+    assert tls.requests[-1].all_of("Impersonate-Group") == ["one", "two"]
+    error = refused(tls.kubeconfig(user | {"as-user-extra": {"scopes": ["x"]}}))
+    assert "as-user-extra is not supported" in error.message
 
 
 def test_a_token_that_cannot_be_one_is_not_shown(tls: KubeDouble) -> None:

@@ -1,4 +1,4 @@
-"""The double answers as the real servers did that were recorded."""
+"""The double answers as the real servers did that were recorded, and so does a real one."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ import urllib3
 
 from kube_double import ADMIN_TOKEN, KubeDouble
 from kube_double_fixtures import fill, recording
+from kube_servers import Server, on_the_double
 from tools import tool
 
 Ask = Callable[..., tuple[int, dict[str, str], Any]]
 
 
 @pytest.fixture
-def ask(bare: KubeDouble) -> Ask:
-    fill(bare)
-    pool = urllib3.PoolManager(retries=False)
+def ask(server: Server) -> Ask:
+    trusted = server.authority.certificate if server.authority is not None else None
+    pool = urllib3.PoolManager(retries=False, ca_certs=trusted and str(trusted))
 
     def asked(method: str, path: str, body: object = None, token: str = ADMIN_TOKEN) -> Any:
         answer = pool.request(
             method,
-            bare.url + path,
+            server.url + path,
             body=None if body is None else json.dumps(body),
             headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
         )
@@ -77,7 +78,7 @@ def test_refusals(name: str, token: str, ask: Ask) -> None:
     assert headers["Content-Type"] == expected["headers"]["Content-Type"]
 
 
-def test_the_api_of_an_absent_group_is_plain_text(bare: KubeDouble, ask: Ask) -> None:
+def test_the_api_of_an_absent_group_is_plain_text(ask: Ask) -> None:
     recorded = recording("icms/no-crd-404")
     status, headers, body = ask("GET", recorded["request"]["path"])
     assert (status, body) == (404, recorded["response"]["body"])
@@ -112,9 +113,9 @@ def test_pages(ask: Ask) -> None:
     assert len(revisions) == 1
 
 
-def test_without_a_selector_the_rest_is_counted(bare: KubeDouble, ask: Ask) -> None:
-    kind = bare.store.define(recording("icms/crd-icmsrequests"))
-    bare.store.seed(kind, *recording("icms/icmsrequests-list")["items"])
+def test_without_a_selector_the_rest_is_counted(server: Server, ask: Ask) -> None:
+    kind = server.store.define(recording("icms/crd-icmsrequests"))
+    server.store.seed(kind, *recording("icms/icmsrequests-list")["items"])
     path = "/apis/nvca.nvcf.nvidia.io/v2beta1/icmsrequests?limit=5"
     expected = recording("icms/icmsrequests-page-1-of-2")["metadata"]
     _, _, body = ask("GET", path)
@@ -124,10 +125,12 @@ def test_without_a_selector_the_rest_is_counted(bare: KubeDouble, ask: Ask) -> N
     ]
 
 
-def test_a_token_that_is_too_old(bare: KubeDouble, ask: Ask) -> None:
+@on_the_double
+def test_a_token_that_is_too_old(server: Server, ask: Ask) -> None:
+    assert isinstance(server, KubeDouble)
     path = "/api/v1/secrets?labelSelector=owner%3Dhelm&limit=3"
     _, _, first = ask("GET", path)
-    bare.store.compact()
+    server.store.compact()
     recorded = recording("helm/expired-continue-410")["response"]
     status, _, body = ask("GET", f"{path}&continue={first['metadata']['continue']}")
     assert status == 410
@@ -188,21 +191,21 @@ def test_how_large_a_config_map_may_be(ask: Ask) -> None:
             ask("DELETE", f"{path}/aicr-big")
 
 
-def test_an_immutable_config_map(bare: KubeDouble, ask: Ask) -> None:
+def test_an_immutable_config_map(server: Server, ask: Ask) -> None:
     recorded = recording("configmap/update-422-immutable")
     locked = {
         "metadata": {"name": "aicr-locked", "namespace": "gpu-operator"},
         "data": {},
         "immutable": True,
     }
-    bare.store.seed(bare.store.kind("", "configmaps"), locked)
+    server.store.seed(server.store.kind("", "configmaps"), locked)
     request, expected = recorded["request"], recorded["response"]
     status, _, body = ask("PUT", request["path"], request["body"])
     assert (status, body) == (expected["status"], expected["body"])
 
 
-def test_pods_come_and_go(bare: KubeDouble, ask: Ask) -> None:
-    bare.namespace("nvcf-backend")
+def test_pods_come_and_go(server: Server, ask: Ask) -> None:
+    server.namespace("nvcf-backend")
     recorded = recording("pods/create-403-rbac")
     request, expected = recorded["request"], recorded["response"]
     assert ask("POST", request["path"], request["body"], "token-user-token")[::2] == (
@@ -213,25 +216,27 @@ def test_pods_come_and_go(bare: KubeDouble, ask: Ask) -> None:
     name = pod["metadata"]["name"]
     assert status == 201
     assert name.startswith("task-image-check-")
-    status, _, gone = ask("DELETE", f"{request['path']}/{name}")
+    status, _, gone = ask("DELETE", f"{request['path']}/{name}?gracePeriodSeconds=0")
     assert (status, gone["kind"]) == (200, "Pod")
     status, _, body = ask("GET", f"{request['path']}/{name}")
     expected = recording("pods/get-after-delete-404")["response"]["body"]
     assert body["message"] == expected["message"].replace("task-image-check-rp24h", name)
 
 
-def test_a_watch(bare: KubeDouble, ask: Ask) -> None:
-    bare.namespace("nvcf-backend")
+@on_the_double
+def test_a_watch(server: Server, ask: Ask) -> None:
+    assert isinstance(server, KubeDouble)
+    server.namespace("nvcf-backend")
     path = "/api/v1/namespaces/nvcf-backend/pods"
-    before = bare.store.revision
+    before = server.store.revision
     ask("POST", path, recording("pods/create-201")["request"]["body"])
     watch = f"{path}?watch=true&timeoutSeconds=0.3&resourceVersion="
     _, _, _ = ask("GET", path)
-    lines = _lines(bare, watch + str(before))
+    lines = _lines(server, watch + str(before))
     assert [line["type"] for line in lines] == ["ADDED"]
     assert lines[0]["object"]["kind"] == "Pod"
-    bare.store.compact()
-    lines = _lines(bare, watch + "1")
+    server.store.compact()
+    lines = _lines(server, watch + "1")
     expected = recording("pods/watch-expired-410")
     assert [line["type"] for line in lines] == ["ERROR"]
     assert lines[0]["object"] | {"message": ""} == expected[0]["object"] | {"message": ""}

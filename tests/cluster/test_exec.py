@@ -92,7 +92,7 @@ def test_refusals(bare: KubeDouble, connect: Connect) -> None:
     with pytest.raises(ApiError) as forbidden:
         ask(connect(bare, token="poor"))
     assert forbidden.value.code == FORBIDDEN
-    assert "pods/exec" in forbidden.value.message
+    assert "no permission to get and create pods/exec" in forbidden.value.message
 
 
 def test_a_server_that_is_not_there(bare: KubeDouble, connect: Connect) -> None:

@@ -6,16 +6,16 @@ import json
 from pathlib import Path
 
 from kube_commands import Aicr, recipe
-from kube_double import KubeDouble
+from kube_servers import Server
 
 
-def test_an_installed_cluster_is_one_of_a_fleet(aicr: Aicr, double: KubeDouble) -> None:
+def test_an_installed_cluster_is_one_of_a_fleet(aicr: Aicr, server: Server) -> None:
     to = recipe(
         cert_manager="v1.20.2", gpu_operator="v26.7.1", grove="0.1.0", kueue="0.16.0", nfd="0.20.0"
     )
     old = Path(to).read_text().replace("0.20.0", "0.19.0")
     Path("old.yaml").write_text(old)
-    kubeconfig = str(double.kubeconfig())
+    kubeconfig = str(server.kubeconfig())
     clusters = [
         {"name": "live", "from": "cluster", "kubeconfig": kubeconfig, "deployer": "helm"},
         {"name": "lost", "from": "cluster", "kubeconfig": kubeconfig, "context": "no-such",

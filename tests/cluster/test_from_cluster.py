@@ -10,6 +10,7 @@ import yaml
 from kube_commands import QUEUES, Aicr, check, recipe, rows
 from kube_double import KubeDouble
 from kube_double_helm import record, stored
+from kube_servers import Server
 
 
 def test_what_helm_recorded(aicr: Aicr) -> None:
@@ -27,6 +28,14 @@ def test_what_helm_recorded(aicr: Aicr) -> None:
     source = report["source"]
     assert (source["context"], source["helmRecords"], source["installs"]) == ("double", 16, 10)
     assert (source["attributed"], source["components"], source["uninstalled"]) == (5, 5, 1)
+    assert [(one["component"], one.get("recordedVersion")) for one in source["unsettled"]] == [
+        ("grove", "v0.1.0-alpha.13"),
+        ("kueue", "0.15.0"),
+    ]
+    _, out, _ = aicr("upgrade-check", "--from", "cluster", "--to", to, "--deployer", "helm")
+    assert "  unsettled   kueue: Secret kueue-system/kueue: revision 2 is failed" in out
+    assert "  left out    5 installs of no component; aicr inventory lists them" in out
+    assert "finish it or roll it back" in " ".join(out.split())
     assert [one["release"] for one in source["unattributed"]] == [
         "broken-release",
         "truncated-release",
@@ -36,11 +45,11 @@ def test_what_helm_recorded(aicr: Aicr) -> None:
     ]
 
 
-def test_what_flux_composed(aicr: Aicr, double: KubeDouble) -> None:
-    secrets = double.store.kind("", "secrets")
+def test_what_flux_composed(aicr: Aicr, server: Server) -> None:
+    secrets = server.store.kind("", "secrets")
     long = "a-namespace-with-a-long-name-kube-prometheus-stack-post"
     stamp = {"aicr.run/component-version": "79.5.0"}
-    double.store.seed(
+    server.store.seed(
         secrets,
         stored(
             record(
@@ -86,7 +95,7 @@ def test_what_argo_cd_recorded(aicr: Aicr) -> None:
     assert "its last sync failed" in err
 
 
-def test_what_is_needed_is_said_before_anything_is_asked(aicr: Aicr, double: KubeDouble) -> None:
+def test_what_is_needed_is_said_before_anything_is_asked(aicr: Aicr, server: Server) -> None:
     to = recipe(kueue="0.16.0")
     for arguments, said in (
         (["--deployer", "helm"], "--to is required"),
@@ -98,10 +107,10 @@ def test_what_is_needed_is_said_before_anything_is_asked(aicr: Aicr, double: Kub
     ):
         code, _, err = check(aicr, *arguments)
         assert (code, said in err) == (2, True), err
-    assert not double.requests
+    assert not server.requests
 
 
-def test_nothing_recognised_fails(aicr: Aicr, double: KubeDouble, tmp_path: Path) -> None:
+def test_nothing_recognised_fails(aicr: Aicr, server: Server, tmp_path: Path) -> None:
     with KubeDouble(tmp_path) as empty:
         other = str(empty.kubeconfig(name="empty"))
         to = recipe(kueue="0.16.0")
@@ -116,10 +125,10 @@ def test_nothing_recognised_fails(aicr: Aicr, double: KubeDouble, tmp_path: Path
         assert "! nothing that was read" in out
 
 
-def test_two_installs_are_told_apart_by_where_they_belong(aicr: Aicr, double: KubeDouble) -> None:
-    secrets = double.store.kind("", "secrets")
+def test_two_installs_are_told_apart_by_where_they_belong(aicr: Aicr, server: Server) -> None:
+    secrets = server.store.kind("", "secrets")
     chart = "node-feature-discovery"
-    double.store.seed(secrets, stored(record("nfd", "elsewhere", chart=chart, version="0.1.0")))
+    server.store.seed(secrets, stored(record("nfd", "elsewhere", chart=chart, version="0.1.0")))
     to = recipe(nfd="0.19.0")
     code, _, err = check(aicr, "--to", to, "--deployer", "helm")
     assert code == 2
@@ -131,9 +140,9 @@ def test_two_installs_are_told_apart_by_where_they_belong(aicr: Aicr, double: Ku
     assert "nfd" not in rows(report)
 
 
-def test_parts_that_disagree_have_no_version(aicr: Aicr, double: KubeDouble) -> None:
-    secrets = double.store.kind("", "secrets")
-    double.store.seed(secrets, stored(record("gpu-operator", "gpu-operator", version="v26.3.0")))
+def test_parts_that_disagree_have_no_version(aicr: Aicr, server: Server) -> None:
+    secrets = server.store.kind("", "secrets")
+    server.store.seed(secrets, stored(record("gpu-operator", "gpu-operator", version="v26.3.0")))
     to = recipe(gpu_operator="v26.7.1")
     document = yaml.safe_load(Path(to).read_text())
     document["componentRefs"][0]["manifestFiles"] = ["a.yaml"]
@@ -153,8 +162,8 @@ def test_without_a_pin_there_is_no_version(aicr: Aicr) -> None:
 
 
 @pytest.fixture
-def queues(double: KubeDouble) -> None:
-    kind = double.store.define(QUEUES)
+def queues(server: Server) -> None:
+    kind = server.store.define(QUEUES)
     helm = {
         "labels": {"app.kubernetes.io/managed-by": "Helm"},
         "annotations": {"meta.helm.sh/release-name": "kueue"},
@@ -165,7 +174,7 @@ def queues(double: KubeDouble) -> None:
         ("half", {"labels": helm["labels"]}),
         ("by-hand", {}),
     ):
-        double.store.seed(kind, {"metadata": {"name": name, **meta}})
+        server.store.seed(kind, {"metadata": {"name": name, **meta}})
 
 
 def at_risk(aicr: Aicr, *arguments: str) -> dict[str, Any]:
@@ -185,14 +194,14 @@ def test_what_nobody_owns(aicr: Aicr) -> None:
     assert [one["name"] for one in found["findings"]] == ["by-hand", "half"]
 
 
-def test_why_nothing_was_found(aicr: Aicr, double: KubeDouble) -> None:
+def test_why_nothing_was_found(aicr: Aicr, server: Server) -> None:
     assert at_risk(aicr)["reason"] == "no cluster access was requested"
     assert "switched off" in at_risk(aicr, "--scan-cluster=false")["reason"]
-    assert not double.requests
+    assert not server.requests
     found = at_risk(aicr, "--scan-cluster")
     assert found["reason"].startswith("nothing found")
     assert "not served by this cluster: ClusterQueue" in found["reason"]
-    user = str(double.kubeconfig({"token": "nobody"}, name="nobody"))
+    user = str(server.kubeconfig({"token": "nobody"}, name="nobody"))
     found = at_risk(aicr, "--scan-cluster", "-k", user)
     assert not found["scanned"]
     assert found["reason"].startswith("failed: ")

@@ -14,23 +14,24 @@ from kube_double import KubeDouble
 from kube_double_faults import Answer, Run
 from kube_double_fixtures import Connect, fill, recording
 from kube_double_helm import record, stored
+from kube_servers import Server
 
 
 def by_name(found: Releases) -> dict[str, Release]:
     return {one.name: one for one in found.releases}
 
 
-def only(double: KubeDouble, connect: Connect, *items: dict[str, Any]) -> Release:
+def only(server: Server, connect: Connect, *items: dict[str, Any]) -> Release:
     for item in items:
         kind = "secrets" if "type" in item else "configmaps"
-        double.store.seed(double.store.kind("", kind), item)
-    found = read_releases(connect(double)).releases
+        server.store.seed(server.store.kind("", kind), item)
+    found = read_releases(connect(server)).releases
     assert len(found) == 1
     return found[0]
 
 
-def test_what_was_recorded(double: KubeDouble, connect: Connect) -> None:
-    found = read_releases(connect(double))
+def test_what_was_recorded(server: Server, connect: Connect) -> None:
+    found = read_releases(connect(server))
     shown = {
         one.name: (one.revision, one.revisions, one.state, one.chart_version, bool(one.problem))
         for one in found.releases
@@ -59,9 +60,9 @@ def test_what_was_recorded(double: KubeDouble, connect: Connect) -> None:
 @pytest.mark.parametrize(
     "name", ["cert-manager-v1", "gpu-operator-post-v1", "kueue-v2", "grove-v2", "old-release-v1"]
 )
-def test_the_decoded_records_say_the_same(name: str, double: KubeDouble, connect: Connect) -> None:
+def test_the_decoded_records_say_the_same(name: str, server: Server, connect: Connect) -> None:
     expected = recording(f"helm/decoded-{name}")
-    one = by_name(read_releases(connect(double)))[expected["name"]]
+    one = by_name(read_releases(connect(server)))[expected["name"]]
     assert (one.revision, one.state, one.namespace, one.chart, one.chart_version) == (
         expected["version"],
         expected["info"]["status"],
@@ -71,16 +72,16 @@ def test_the_decoded_records_say_the_same(name: str, double: KubeDouble, connect
     )
 
 
-def test_the_newest_by_number_and_only_that_is_read(bare: KubeDouble, connect: Connect) -> None:
+def test_the_newest_by_number_and_only_that_is_read(empty: Server, connect: Connect) -> None:
     items = [
         stored(
             record("a", "ns", n, version=f"1.0.{n}", status="superseded" if n < 11 else "deployed")
         )
         for n in range(1, 12)
     ]
-    one = only(bare, connect, *items)
+    one = only(empty, connect, *items)
     assert (one.revision, one.revisions, one.chart_version) == (11, 11, "1.0.11")
-    read = [request.name for request in bare.requests if request.verb == "get"]
+    read = [request.name for request in empty.requests if request.verb == "get"]
     assert read == ["sh.helm.release.v1.a.v11"]
 
 
@@ -93,31 +94,31 @@ def test_the_newest_by_number_and_only_that_is_read(bare: KubeDouble, connect: C
 )  # fmt: skip
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
 def test_every_state_in_both_storages(
-    status: str, kind: str, bare: KubeDouble, connect: Connect
+    status: str, kind: str, empty: Server, connect: Connect
 ) -> None:
-    one = only(bare, connect, stored(record("a", "ns", status=status), kind=kind))
+    one = only(empty, connect, stored(record("a", "ns", status=status), kind=kind))
     assert (one.state, one.storage, one.problem) == (status, kind, "")
 
 
-def test_records_from_before_they_were_compressed(bare: KubeDouble, connect: Connect) -> None:
+def test_records_from_before_they_were_compressed(empty: Server, connect: Connect) -> None:
     plain = base64.b64encode(json.dumps(record("a", "ns", version="1.2.3")).encode())
-    assert only(bare, connect, stored(record("a", "ns"), payload=plain)).chart_version == "1.2.3"
+    assert only(empty, connect, stored(record("a", "ns"), payload=plain)).chart_version == "1.2.3"
 
 
-def test_a_record_that_is_kept_elsewhere(bare: KubeDouble, connect: Connect) -> None:
-    one = only(bare, connect, stored(record("apps-a", "apps"), stored_in="flux-system"))
+def test_a_record_that_is_kept_elsewhere(empty: Server, connect: Connect) -> None:
+    one = only(empty, connect, stored(record("apps-a", "apps"), stored_in="flux-system"))
     assert (one.namespace, one.stored_in) == ("apps", "flux-system")
 
 
-def test_without_labels_the_name_says_it(bare: KubeDouble, connect: Connect) -> None:
+def test_without_labels_the_name_says_it(empty: Server, connect: Connect) -> None:
     items = [stored(record("a", "ns", n), labels={"owner": "helm"}) for n in (2, 10)]
-    assert only(bare, connect, *items).revision == 10
+    assert only(empty, connect, *items).revision == 10
 
 
-def test_what_is_no_release_is_counted(bare: KubeDouble, connect: Connect) -> None:
+def test_what_is_no_release_is_counted(empty: Server, connect: Connect) -> None:
     foreign = {"metadata": {"name": "x", "namespace": "ns", "labels": {"owner": "helm"}}}
-    bare.store.seed(bare.store.kind("", "configmaps"), foreign)
-    found = read_releases(connect(bare))
+    empty.store.seed(empty.store.kind("", "configmaps"), foreign)
+    found = read_releases(connect(empty))
     assert (found.releases, found.records, found.others) == ([], 1, 1)
 
 
@@ -145,9 +146,9 @@ def packed(content: bytes, cut: int = 0) -> bytes:
     ],
 )
 def test_what_cannot_be_decoded_is_a_value(
-    payload: bytes, problem: str, bare: KubeDouble, connect: Connect
+    payload: bytes, problem: str, empty: Server, connect: Connect
 ) -> None:
-    one = only(bare, connect, stored(record("a", "ns"), payload=payload))
+    one = only(empty, connect, stored(record("a", "ns"), payload=payload))
     assert one.problem == problem
     assert (one.state, one.chart_version) == ("deployed", "")
 

@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from aicr.cli.main import main
+from kube_commands import recipe
 from kube_double import ADMIN_TOKEN, KubeDouble
 from kube_double_faults import Cut
 from kube_double_helm import record, stored
+from kube_servers import Server, on_the_double
 
 HUSH = "hush-hush-do-not-tell"
 
@@ -28,13 +30,18 @@ def forms(text: str) -> list[str]:
 
 
 @pytest.fixture
-def secretive(bare: KubeDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KubeDouble:
+def secretive(empty: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KUBECONFIG", str(bare.kubeconfig()))
-    secrets = bare.store.kind("", "secrets")
+    monkeypatch.setenv("KUBECONFIG", str(empty.kubeconfig()))
+    recipe(nfd="0.19.0")
+    secrets = empty.store.kind("", "secrets")
+    config_maps = empty.store.kind("", "configmaps")
+    for name, data in (("hushed", {"password": HUSH}), ("no-recipe", {"recipe.yaml": "- 1"})):
+        meta = {"name": name, "namespace": "ns"}
+        empty.store.seed(config_maps, {"metadata": meta, "data": data})
     plain = base64.b64encode(json.dumps({"name": HUSH, "version": HUSH}).encode())
     cut = base64.b64encode(gzip.compress(HUSH.encode() * 100, 0)[:-20])
-    bare.store.seed(
+    empty.store.seed(
         secrets,
         stored(record("nfd", "nfd", padding=HUSH, annotations={"other": HUSH})),
         stored(record("no-base64", "ns"), payload=f"!{HUSH}".encode()),
@@ -47,34 +54,63 @@ def secretive(bare: KubeDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
             "type": "Opaque",
         },
     )
-    return bare
+    return empty
 
 
-@pytest.mark.parametrize(
-    ("form", "cut"), [("table", False), ("json", False), ("recipe", False), ("json", True)]
-)
-def test_nothing_of_a_secret_is_shown(
-    form: str,
-    cut: bool,
-    secretive: KubeDouble,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+TO = ["--to", "to.yaml", "--deployer", "helm"]
+COMMANDS = {
+    "table": ["inventory"],
+    "json": ["inventory", "--format", "json"],
+    "recipe": ["inventory", "--format", "recipe"],
+    "drift": ["drift", "-r", "to.yaml", "--deployer", "helm"],
+    "drift json": ["drift", "-r", "to.yaml", "--deployer", "helm", "--format", "json"],
+    "check": ["upgrade-check", "--from", "cluster", *TO],
+    "check json": ["upgrade-check", "--from", "cluster", *TO, "--format", "json"],
+    "plan": ["upgrade-plan", "--from", "cluster", *TO],
+    "not there": ["diff", "cm://ns/no-base64", "to.yaml"],
+    "not a document": ["diff", "cm://ns/hushed", "to.yaml"],
+    "not a recipe": ["diff", "cm://ns/no-recipe", "to.yaml"],
+}
+
+
+def tells_nothing(
+    command: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> int:
+    """Run it with everything that it might say; its exit code."""
     caplog.set_level(logging.DEBUG)
-    if cut:
-        secretive.faults.add(Cut(400), lambda request: request.verb == "get", times=99)
-    code = main(["inventory", "--format", form, "--debug"])
-    assert code == (6 if cut else 0)
+    code = main([*COMMANDS[command], "--debug"])
     shown = capsys.readouterr()
     everything = shown.out + shown.err + caplog.text
     assert len(everything) > 100
     for text in forms(HUSH):
         assert text not in everything
     assert ADMIN_TOKEN not in everything
+    return code
+
+
+@pytest.mark.usefixtures("secretive")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_of_a_secret_is_shown(
+    command: str, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    tells_nothing(command, capsys, caplog)
+
+
+@on_the_double
+@pytest.mark.parametrize("command", [name for name in COMMANDS if not name.startswith("not")])
+def test_nothing_of_a_record_that_is_cut_off_is_shown(
+    command: str,
+    secretive: Server,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert isinstance(secretive, KubeDouble)
+    secretive.faults.add(Cut(400), lambda request: request.verb == "get", times=99)
+    assert tells_nothing(command, capsys, caplog) == 6
 
 
 def test_a_fault_of_the_tool_does_not_tell_either(
-    secretive: KubeDouble,
+    secretive: Server,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kube_servers import real
 from nvcf_fixtures import quick, small_world, wide_world, world
 
-__all__ = ["quick", "small_world", "wide_world", "world"]
+__all__ = ["quick", "real", "small_world", "wide_world", "world"]

@@ -262,7 +262,7 @@ def test_an_unpinned_cluster_keeps_the_gate_shut(
     del fleet.entry("east")["clusterUid"]
     fleet.write()
     _, said = run(fleet, capsys, "nats-roll")
-    assert any(note.startswith("unpinned: east is") for note in said["notes"])
+    assert any(note.startswith("cluster east: unpinned: ") for note in said["notes"])
 
 
 @pytest.mark.parametrize("fault", [Answer(500, "broken"), Answer(403, "no"), Drop()])

@@ -10,6 +10,7 @@ import pytest
 
 from aicr.nvcf import jetstream
 from aicr.nvcf.assemble import Assembled, Client, assemble
+from aicr.nvcf.clock import UNKNOWN
 from aicr.nvcf.fleet import Declared
 from aicr.nvcf.monitor import ServerAnswers
 from aicr.nvcf.queues import Server
@@ -31,7 +32,7 @@ def server(number: int, change: Change | None = None, **more: str) -> ServerAnsw
         pod=name, uid=f"uid {number}", restarts=0, name=name, id=jsz.server_id,
         start="2026-11-30T16:57:00Z", now=more.get("now", jsz.now), version="2.15.1",
     )  # fmt: skip
-    return ServerAnswers(known, jsz, [], "proxy")
+    return ServerAnswers(known, jsz, [], UNKNOWN)
 
 
 def client(*names: str) -> Client:
@@ -78,7 +79,7 @@ def test_the_server_of_a_stream_is_down() -> None:
     for number, page in zip((1, 2), pages, strict=True):
         one = server(number)
         jsz = jetstream.decode(jetstream.JSZ, json.dumps(page).encode(), "jsz")
-        servers.append(ServerAnswers(one.server, jsz, [], "proxy"))
+        servers.append(ServerAnswers(one.server, jsz, [], UNKNOWN))
     assert put(*servers).problems
 
 
@@ -189,3 +190,11 @@ def test_lookup_streams_are_no_queues_unless_added() -> None:
     assert put(*servers, more=["rq_*"], not_queues=left_out).others == [RQ]
     # A work queue counts, whatever anybody declares.
     assert RQ in put(not_queues=left_out).queues
+
+
+def test_a_machine_that_slept_during_a_reading() -> None:
+    """By the servers' clocks its parts are of different times."""
+    early = server(0, now="2026-11-30T16:58:00Z")
+    later = server(1, now="2026-11-30T17:03:00Z"), server(2, now="2026-11-30T17:03:01Z")
+    assert "it took " in said(put(early, *later))
+    assert "this machine slept" in said(put(early, *later))

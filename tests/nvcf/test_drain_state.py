@@ -86,6 +86,38 @@ def test_growing_or_shrinking(old: Any, new: Any, word: str) -> None:
     assert word in decided([baseline(reading(0, old))], reading(10, new)).because[0]
 
 
+def test_what_came_long_ago_does_not_make_it_grow() -> None:
+    old, new = full(RQ, 1), full(RQ, 3)
+    said = decided([baseline(reading(0, old)), answered("not-drained", reading(30, new))],
+                   reading(31, new)).because[0]  # fmt: skip
+    assert "unchanged" in said
+    assert "growing" in decided([baseline(reading(0, old))], reading(14, new)).because[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "word"),
+    [
+        (
+            {f"Create.NVCA.Function.{EAST}.H100.a": 1},
+            {
+                f"Create.NVCA.Function.{EAST}.H100.a": 1,
+                f"Create.NVCA.Function.{EAST}.L40S.a": 2,
+                f"Create.NVCA.Task.{EAST}.H100.a": 1,
+            },
+            "growing (functions for east: 1, now 3; tasks for east: 0, now 1)",
+        ),
+        ({}, {"Create.NVCA.Task.other.H100.a": 4}, "growing (tasks for other: 0, now 4)"),
+        ({}, {f"Terminate.NVCA.{EAST}": 1}, "growing (terminations for east: 0, now 1)"),
+        ({}, {"work.a": 1}, "growing (work.a: 0, now 1)"),
+        ({"a.b": 9}, {}, "growing (functions and tasks still arrive)"),
+        ({}, {f"a.{n}": 1 for n in range(6)}, "a.3: 0, now 1; and 2 more)"),
+    ],
+)
+def test_growing_names_what_arrives(before: dict[str, int], now: dict[str, int], word: str) -> None:
+    old, new = full(CREATION, 1, left=before), full(CREATION, 4, left=now)
+    assert word in decided([baseline(reading(0, old))], reading(10, new)).because[0]
+
+
 @pytest.mark.parametrize(
     "change",
     [{"last_seq": 11}, {"first_seq": 12}, {"config": "d"}, {"of": {"consumer_seq": 11}},

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from aicr.errors import CONFLICT, INVALID_REQUEST, AicrError
-from aicr.nvcf import evidence
+from aicr.nvcf import evidence_manifest
 from aicr.nvcf.evidence import Record, append_record, create_record, open_record
 from aicr.nvcf.evidence_chain import MANIFEST, verify
+from aicr.nvcf.evidence_report import verify_text
 
 UID = "7c0b4d0e-6b0e-4a57-9f0f-2a4a2f6a9c11"
 
@@ -77,13 +78,44 @@ def test_no_line_can_be_changed_or_left_out(folder: Path, number: int) -> None:
     assert verdict.problems or not verdict.closed
 
 
-def test_a_cut_manifest_is_seen(folder: Path) -> None:
+def test_a_cut_manifest_counts_up_to_its_last_whole_line(folder: Path) -> None:
+    """As a command that was killed at any moment leaves it."""
     path = filled(folder) / MANIFEST
     data = path.read_bytes()
+    whole = len(data.splitlines(keepends=True)[0])
+    for size in range(whole, len(data)):
+        path.write_bytes(data[:size])
+        verdict = verify(str(folder))
+        assert verdict.problems == []
+        assert not verdict.closed
+        assert len(verdict.entries) == data[:size].count(b"\n")
+        assert verdict.torn == size - data[:size].rfind(b"\n") - 1
+        assert "not closed" in verify_text(str(folder), verdict, "table")
     path.write_bytes(data[:-5])
-    assert "not whole" in verify(str(folder)).problems[0]
-    path.write_bytes(b"")
-    assert verify(str(folder)).problems == [f"{MANIFEST}: is empty"]
+    assert "no whole line" in verify_text(str(folder), verify(str(folder)), "table")
+    with append_record(str(folder), UID) as record:
+        assert "the last line was not whole" in record.notes[0]
+        put(record, "more.json")
+    assert verify(str(folder)).closed
+    path.write_bytes(data[: whole - 5])
+    assert "has no whole line" in verify(str(folder)).problems[0]
+    with pytest.raises(AicrError, match="does not verify"):
+        append_record(str(folder), UID)
+
+
+@pytest.mark.parametrize("left", [None, b"", b'{"time":"20'])
+def test_a_command_that_was_killed_at_once_leaves_no_record(
+    folder: Path, left: bytes | None
+) -> None:
+    folder.mkdir(mode=0o700)
+    if left is not None:
+        (folder / MANIFEST).write_bytes(left)
+        with pytest.raises(AicrError, match="is there already"):
+            create_record(str(folder), UID)
+    with open_record(str(folder), UID) as record:
+        put(record, "one.json")
+    assert verify(str(folder)).closed
+    assert verify(str(folder)).control_plane == UID
 
 
 @pytest.mark.parametrize(
@@ -180,7 +212,7 @@ def test_a_second_command_reads_and_never_writes(folder: Path) -> None:
 def test_a_window_of_files_is_one_write_of_the_manifest(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(evidence, "WINDOW", 40)
+    monkeypatch.setattr(evidence_manifest, "WINDOW", 40)
     with create_record(str(folder), UID) as record:
         for number in range(39):
             put(record, f"message-{number}.json")

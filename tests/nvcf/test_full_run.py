@@ -38,13 +38,13 @@ class Overheard:
 
     def __enter__(self) -> Overheard:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(60)
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._client.close(), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(60)
 
     async def _listen(self) -> None:
         import nats

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import builtins
+import gc
 import json
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,15 @@ from typing import Any
 import nkeys
 import pytest
 
-from aicr.errors import AicrError
+from aicr.errors import UNAVAILABLE, AicrError
 from aicr.nvcf.fleet import Nats
-from aicr.nvcf.nats_direct import DirectAccess, Place, place_of, read_context
+from aicr.nvcf.nats_direct import DirectAccess
+from aicr.nvcf.nats_place import Place, place_of, read_context
 from kube_double_tls import Authority
-from nats_servers import NatsServer, Servers
+from nats_jwt import Operator
+from nats_process import NatsServer
+from nats_servers import Servers
+from waiting import until
 
 PASSWORD = "hunter2"
 
@@ -30,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[NatsServer]:
 
 
 def works(place: Place) -> None:
-    access = DirectAccess(place, seconds=2)
+    access = DirectAccess(place, seconds=30)
     try:
         assert access.stream_names() == set()
         assert access.many_consumer_names([]) == {}
@@ -42,7 +47,7 @@ def works(place: Place) -> None:
 
 def fails(place: Place) -> str:
     with pytest.raises(AicrError) as error:
-        DirectAccess(place, seconds=1)
+        DirectAccess(place, seconds=30)
     assert PASSWORD not in error.value.message
     return error.value.message
 
@@ -95,23 +100,92 @@ def test_tls(server: NatsServer, tmp_path: Path) -> None:
     fails(place_of(Nats(url=f"tls://127.0.0.1:{server.port}", ca=str(wrong))))
 
 
-def test_creds(tmp_path: Path) -> None:
-    """A creds file without a server that knows its account: used, and refused."""
-    path, _ = seed_file(tmp_path)
-    jwt = base64.urlsafe_b64encode(b'{"alg":"ed25519-nkey"}').decode().rstrip("=")
-    creds = tmp_path / "user.creds"
-    creds.write_text(
-        f"-----BEGIN NATS USER JWT-----\n{jwt}.{jwt}.{jwt}\n------END NATS USER JWT------\n\n"
-        f"-----BEGIN USER NKEY SEED-----\n{path.read_text()}\n------END USER NKEY SEED------\n"
+@pytest.mark.parametrize("first", [False, True])
+def test_a_certificate_of_the_client(server: NatsServer, tmp_path: Path, first: bool) -> None:
+    """By a context file, and with TLS before the server's first word."""
+    authority = Authority(tmp_path)
+    both, own = authority.issue("server", server=True), authority.issue("operator")
+    ca = authority.certificate
+    server.extra = (
+        f'tls {{ cert_file: "{both}", key_file: "{both}", ca_file: "{ca}", verify: true, '
+        f"handshake_first: {str(first).lower()} }}\n"
     )
-    one = NatsServer(tmp_path)
-    one.extra = 'authorization { user: a, password: "b" }\n'
-    one.start()
+    server.start()
+    context = {"url": f"tls://127.0.0.1:{server.port}", "ca": str(ca), "tls_first": first}
+    path = tmp_path / "context.json"
+    path.write_text(json.dumps({**context, "cert": str(own), "key": str(own)}))
+    works(read_context(str(path)))
+    path.write_text(json.dumps(context))
+    fails(read_context(str(path)))
+    other = tmp_path / "other"
+    other.mkdir()
+    stranger = str(Authority(other).issue("operator"))
+    path.write_text(json.dumps({**context, "cert": stranger, "key": stranger}))
+    fails(read_context(str(path)))
+
+
+@pytest.mark.parametrize("key", ["jetstream_domain", "jetstream_api_prefix", "nsc", "user_jwt"])
+def test_a_context_that_leads_elsewhere(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "context.json"
+    path.write_text(json.dumps({"url": "nats://127.0.0.1:1", key: PASSWORD}))
+    with pytest.raises(AicrError, match=key) as error:
+        read_context(str(path))
+    assert PASSWORD not in error.value.message
+
+
+def test_creds(server: NatsServer, tmp_path: Path) -> None:
+    """A server in operator mode: the user's token, signed by its account, and the user's key."""
+    operator = Operator()
+    server.extra = operator.configuration()
+    server.start()
+    good = operator.creds(tmp_path / "user.creds")
+    works(place_of(Nats(url=server.url, creds=str(good))))
+    context = tmp_path / "context.json"
+    context.write_text(json.dumps({"url": server.url, "creds": str(good)}))
+    works(read_context(str(context)))
+    seed = good.read_text().splitlines()[6]
+    for bad in (
+        Operator().creds(tmp_path / "stranger.creds"),
+        operator.creds(tmp_path / "expired.creds", expires=-60),
+    ):
+        message = fails(place_of(Nats(url=server.url, creds=str(bad))))
+        assert "cannot be reached" in message
+        assert "uthorization" in message
+        assert not any(line in message for line in bad.read_text().splitlines() if line)
+    assert seed.startswith("SU")
+    assert "cannot be reached" in fails(place_of(Nats(url=server.url)))
+
+
+def test_creds_that_may_not_ask(server: NatsServer, tmp_path: Path) -> None:
+    """What the account does not allow is never answered: it is no empty list."""
+    operator = Operator()
+    server.extra = operator.configuration()
+    server.start()
+    path = operator.creds(
+        tmp_path / "user.creds", pub={"deny": ["$JS.API.STREAM.NAMES"]}, sub={"allow": [">"]}
+    )
+    access = DirectAccess(place_of(Nats(url=server.url, creds=str(path))), seconds=1)
     try:
-        message = fails(place_of(Nats(url=one.url, creds=str(creds))))
-        assert path.read_text() not in message
+        with pytest.raises(AicrError, match=r"STREAM\.NAMES"):
+            access.stream_names()
     finally:
-        one.stop()
+        access.close()
+
+
+def test_creds_of_another_kind_of_server(server: NatsServer, tmp_path: Path) -> None:
+    server.extra = 'authorization { user: a, password: "b" }\n'
+    server.start()
+    path = Operator().creds(tmp_path / "user.creds")
+    message = fails(place_of(Nats(url=server.url, creds=str(path))))
+    assert not any(line in message for line in path.read_text().splitlines() if line)
+
+
+def test_creds_that_cannot_be_read(server: NatsServer, tmp_path: Path) -> None:
+    server.extra = Operator().configuration()
+    server.start()
+    path = tmp_path / "user.creds"
+    path.write_text("no creds\n")
+    assert "direct connection" in fails(place_of(Nats(url=server.url, creds=str(path))))
 
 
 def test_nobody_there() -> None:
@@ -133,18 +207,18 @@ def test_without_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lists_are_paged_to_the_end(tmp_path: Path) -> None:
     servers = Servers(tmp_path, 1)
-    servers.start()
     try:
+        servers.start()
         with servers.client() as client:
 
             async def make() -> None:
                 for number in range(1100):
                     config = {"name": f"s{number}", "subjects": [f"s{number}"], "storage": "memory"}
                     subject = f"$JS.API.STREAM.CREATE.s{number}"
-                    await client.request(subject, json.dumps(config).encode(), timeout=5)
+                    await client.request(subject, json.dumps(config).encode(), timeout=60)
 
             servers.run(make())
-        access = DirectAccess(Place("x", url=servers.url), seconds=3)
+        access = DirectAccess(Place("x", url=servers.url), seconds=60)
         try:
             assert len(access.stream_names()) == 1100
         finally:
@@ -156,10 +230,42 @@ def test_lists_are_paged_to_the_end(tmp_path: Path) -> None:
 def test_a_server_that_goes_away(tmp_path: Path) -> None:
     servers = Servers(tmp_path, 1)
     servers.start()
-    access = DirectAccess(Place("x", url=servers.url), seconds=0.5)
+    access = DirectAccess(Place("x", url=servers.url), seconds=30)
     try:
         servers.stop()
+        until(lambda: access._client.is_closed, "the client sees that the server is gone")
         with pytest.raises(AicrError):
             access.stream_names()
     finally:
         access.close()
+
+
+def test_where_nobody_is_there_to_answer(server: NatsServer) -> None:
+    """An account without JetStream: the server says so at once, and it is no empty list."""
+    server.extra = "accounts { plain { users: [{ user: u, password: p }] } }\nno_auth_user: u\n"
+    server.start()
+    access = DirectAccess(Place("x", url=server.url), seconds=60)
+    try:
+        for ask in (access.stream_names, lambda: access.many_consumer_names(["s"]),
+                    lambda: access.stream("s"), lambda: access.consumer("s", "c"),
+                    lambda: access.retained("s", 1, 2, lambda number, body: None)):  # fmt: skip
+            with pytest.raises(AicrError) as error:
+                ask()
+            assert "nobody is there to answer" in error.value.message or (
+                "not enabled" in error.value.message
+            )
+            assert error.value.code == UNAVAILABLE
+    finally:
+        access.close()
+
+
+def test_a_connection_that_is_given_up_leaves_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody accepts there: no task is left for the end of the program to complain of."""
+    with socket.socket() as silent, caplog.at_level("ERROR", "asyncio"):
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"nats://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(AicrError):
+            DirectAccess(Place(url, url=url), seconds=0.5)
+        gc.collect()
+    assert caplog.text == ""

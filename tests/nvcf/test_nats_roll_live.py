@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ def roll(small_world: World, capsys: pytest.CaptureFixture[str]) -> Roll:
     def run(*words: str, fleet: Path | None = None) -> tuple[int, dict[str, Any]]:
         path = fleet or small_world.fleet()
         code = main(["nvcf", "nats-roll", "--fleet", str(path), "--format", "json",
-                     "--timeout-cluster", "2", "--timeout-nats", "2", *words])  # fmt: skip
+                     "--timeout-nats", "30", *words])  # fmt: skip
         return code, json.loads(capsys.readouterr().out)
 
     return run
@@ -34,6 +35,8 @@ def test_open(small_world: World, roll: Roll, direct: bool) -> None:
     small_world.servers.publish(subject_of(), creation("one")[1])
     code, said = roll(fleet=small_world.fleet(direct=direct))
     assert (code, said["outcome"]) == (0, "open"), said
+    at, until = (time.strptime(said[key], "%Y-%m-%dT%H:%M:%SZ") for key in ("asOf", "validUntil"))
+    assert time.mktime(until) - time.mktime(at) == 300
     found = {one["value"]["name"]: one for one in said["facts"] if one["name"] == "consumer"}
     assert set(found) == {f"{CREATION}-{EAST}", f"{CREATION}-{WEST}"}
     assert found[f"{CREATION}-{EAST}"]["value"]["pending"] == 1
@@ -46,7 +49,7 @@ def test_open(small_world: World, roll: Roll, direct: bool) -> None:
 def test_closed_where_a_cluster_has_no_consumer(small_world: World, roll: Roll) -> None:
     small_world.servers.api(f"CONSUMER.DELETE.{CREATION}.{CREATION}-{WEST}")
     code, said = roll()
-    assert (code, said["outcome"]) == (2, "closed")
+    assert (code, said["outcome"], said["validUntil"]) == (2, "closed", None)
     assert said["notes"] == [f"west: no consumer for its cluster id {WEST}"]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from aicr.errors import AicrError
 from aicr.nvcf import clock
+from aicr.nvcf.columns import columns
 from aicr.nvcf.outcome import Fact, Outcome, Table, failure_code, plain_failure_code, render
 
 
@@ -77,5 +78,45 @@ def test_times_of_servers() -> None:
         with pytest.raises(AicrError, match="nats-0: its clock cannot be read"):
             clock.from_rfc3339(text, "nats-0")
     assert clock.shown(0) == ""
-    assert clock.skew({"a": 10.0, "b": 3.0, "c": 5.0}) == (7.0, "b and a")
-    assert clock.skew({"a": 1.0}) == (0.0, "")
+    offsets = {
+        "a": clock.measured(110.0, 100.0, 100.0),
+        "b": clock.measured(103.0, 100.0, 100.0),
+        "c": clock.measured(105.0, 100.0, 100.0),
+    }
+    assert clock.skew(offsets) == (7.0, "b and a")
+    assert clock.skew({"a": offsets["a"]}) == (0.0, "")
+
+
+def test_a_slow_answer_is_no_skew() -> None:
+    """Its time is somewhere between question and answer."""
+    quick, slow = clock.measured(100.5, 100.0, 101.0), clock.measured(100.5, 100.0, 108.0)
+    assert clock.skew({"a": quick, "b": slow})[0] == 0.0
+    assert clock.skew({"a": quick, "b": clock.measured(120.0, 100.0, 108.0)})[0] == 11.5
+    assert clock.unclear({"a": quick, "b": slow}) == []
+    vague = clock.measured(100.0, 90.0, 101.0)
+    assert clock.unclear({"b": vague}) == [
+        "b takes 11 s to answer, so that its clock cannot be compared"
+    ]
+    # The closest one is kept for a while: a clock may be set.
+    assert clock.closer(quick, vague) is quick
+    assert clock.closer(vague, quick) is quick
+    later = clock.measured(200.0, 190.0, 201.0)
+    assert clock.closer(quick, later) is later
+    assert clock.closer(clock.UNKNOWN, vague) is vague
+
+
+def test_rows_are_wrapped_to_a_terminal() -> None:
+    head = ("check", "why", "id")
+    row = ("drain", "one word after the other until it is too long", "d30423a8-99ce-51ca-911a")
+    assert len(columns(head, [row]).splitlines()) == 2
+    wrapped = columns(head, [row], 50)
+    lines = wrapped.splitlines()
+    assert max(map(len, lines)) <= 50
+    assert len(lines) > 2
+    assert "d30423a8-99ce-51ca-911a" in lines[1]
+    assert " ".join(wrapped.split()) != ""
+    words = {word for line in lines for word in line.split()}
+    assert set(row[1].split()) <= words
+    # What cannot be broken is left as it is.
+    assert "d30423a8-99ce-51ca-911a" in columns(head, [row], 10)
+    assert columns(("a",), [("\x1b[2J",)], 40).splitlines()[1] == "\\x1b[2J"

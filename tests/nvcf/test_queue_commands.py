@@ -15,8 +15,11 @@ import pytest
 import yaml
 
 from aicr.cli.main import main
+from aicr.nvcf import drain
+from aicr.nvcf.evidence import open_record
+from aicr.nvcf.evidence_chain import verify as verify_record
 from nvcf_cli_double import NvcfCli
-from nvcf_world import NCA, World, creation, some_uuid, subject_of
+from nvcf_world import NCA, WEST, World, creation, some_uuid, subject_of
 
 FUNCTION, VERSION, TASK = some_uuid("f"), some_uuid("v"), some_uuid("t")
 WHICH = f"{NCA}:{FUNCTION}:{VERSION}"
@@ -35,7 +38,7 @@ class Command:
 
     def __call__(self, verb: str, *words: str, fleet: Path | None = None) -> int:
         path = fleet or self.world.fleet(accounts=[self.cli.entry(invocation=["--body", "{}"])])
-        quick = ["--timeout-cluster", "2"] if verb != "verify" else []
+        quick = ["--timeout-nats", "30"] if verb != "verify" else []
         settle = ["--settle", "0.05"] if verb in ("drain", "gate") else []
         if "--settle" in words:
             settle = []
@@ -74,6 +77,93 @@ def test_what_is_left(command: Command) -> None:
     assert command.said["outcome"] == "not-drained"
     assert "recover" in command.said["nextCommand"]
     assert "redelivery" in command.said["next"]
+    (left,) = command.said["left"]
+    assert (left["cluster"], left["pending"], left["trend"]) == ("east", 1, "unchanged")
+    # A task for the other cluster: its caller is not paused.
+    task = creation("two", task=True)[1]
+    command.world.servers.publish(subject_of(WEST, task=True), task)
+    assert command("drain") == 2
+    found = {one["cluster"]: one for one in command.said["left"]}
+    assert found["west"]["trend"] == "growing (tasks for west: 0, now 1)"
+    assert "growing (tasks for west: 0, now 1)" in " ".join(command.said["reasons"])
+
+
+def test_an_affected_agent_is_what_to_do_first(command: Command) -> None:
+    from nvcf_world import recorded
+
+    store = command.world.doubles["east"].store
+    pods = store.kind("", "pods")
+    for pod in store.all(pods):
+        store.delete(pods, pod["metadata"]["namespace"], pod["metadata"]["name"])
+    store.seed(pods, *recorded("icms/nvca-pods-3.10.1")["items"])
+    command.world.servers.publish(subject_of(), creation("one")[1])
+    assert command("drain") == 2
+    assert command.said["do"][0].startswith("east: its agent skips reused message ids: upgrade it")
+
+
+STATEMENTS = [
+    ("gate", "--guide-gate-passed", "CHG-1"), ("gate", "--callers-paused", "true"),
+    ("gate", "--allow-running-tasks", "true"), ("drain", "--callers-paused", "true"),
+    ("drain", "--reason", "x"), ("preflight", "--no-tasks", "true"), ("verify", "--invoke", NCA),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("verb", "flag", "value"), STATEMENTS)
+def test_a_statement_is_made_on_the_command_line(
+    command: Command, monkeypatch: pytest.MonkeyPatch, verb: str, flag: str, value: str
+) -> None:
+    """A variable that somebody set once states nothing about this run."""
+    variable = "AICR_" + flag[2:].upper().replace("-", "_")
+    monkeypatch.setenv(variable, value)
+    more = ["--to", "1.0.10"] if verb == "preflight" else []
+    assert command(verb, *more) == 1
+    assert f"{variable}: {flag} is a statement about this run" in command.error
+
+
+def test_a_gate_that_cannot_record_the_statement_holds(command: Command) -> None:
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 0
+    uid = some_uuid("cluster control")
+    with open_record(str(command.record), uid):
+        assert command("gate", "--guide-gate-passed", "CHG-1") == 2
+    assert command.said["outcome"] == "hold"
+    assert command.results()["the guide's own gate"] == "could not be verified"
+    assert list(command.results().values()).count("passed") == 5
+
+
+def test_a_machine_that_slept_after_the_readings(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The servers' clock decides: theirs went on, and this machine's is set when it wakes."""
+    real = drain.Gate.answer
+
+    def answer(self: drain.Gate) -> drain.Answered:
+        found = real(self)
+        now = time.time
+        monkeypatch.setattr(time, "time", lambda: now() + 400)
+        return found
+
+    monkeypatch.setattr(drain.Gate, "answer", answer)
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 2
+    assert command.said["outcome"] == "hold"
+    assert command.results()["fresh"] == "could not be verified"
+    assert "the readings are 7 min old" in json.dumps(command.said)
+
+
+def test_two_operators_at_once(command: Command) -> None:
+    """Two processes on one record: each has an answer, one of them writes."""
+    fleet = str(command.world.fleet())
+    script = "import aicr.nvcf.drain as d; d.LEAST_SETTLE = 0\nfrom aicr.cli.main import run\nrun()"
+    words = ["nvcf", "drain", "--fleet", fleet, "--record", str(command.record), "--settle", "1",
+             "--timeout-nats", "30", "--format", "json"]  # fmt: skip
+    assert command("drain") == 0
+    both = [
+        subprocess.Popen([sys.executable, "-c", script, *words], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    said = [json.loads(one.communicate()[0]) for one in both]
+    assert [(one["outcome"], one["exit"]) for one in said] == [("drained", 0)] * 2
+    verdict = verify_record(str(command.record))
+    assert (verdict.problems, verdict.closed) == ([], True)
 
 
 def test_for_people(command: Command, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,7 +199,22 @@ def test_a_plan_reads_nothing(
     assert "kube-system" in out
     assert "nats stream ls" in out
     assert "created elsewhere: nothing" in out
+    said = {"drain": "twice, 30 s apart", "gate": "Deployment nvca and its pods",
+            "recover": "every retained message of", "preflight": "nvcf-upgrade-receipt"}  # fmt: skip
+    assert said[verb] in out
     assert not any(double.requests for double in command.world.doubles.values())
+
+
+def test_a_plan_of_verify_sends_nothing(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command("verify", "--invoke", NCA, "--plan") == 0
+    fleet = str(command.world.fleet(accounts=[command.cli.entry(invocation=["--body", "{}"])]))
+    assert main(["nvcf", "verify", "--fleet", fleet, "--invoke", NCA, "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert f"sent: the invocation of account {NCA}, once" in out
+    assert "task get" in out
+    assert command.cli.asked() == []
 
 
 def changed(world: World, change: Any) -> Path:
@@ -130,7 +235,7 @@ def test_the_wrong_cluster_stops_everything(command: Command, verb: str) -> None
     for double in command.world.doubles.values():
         double.requests.clear()
     assert command(verb, *more, fleet=path) == 2
-    assert (command.said["outcome"], command.said["because"]) == ("cannot-verify", "wrong cluster")
+    assert (command.said["outcome"], command.said["because"]) == ("cannot-verify", "wrong-cluster")
     for double in command.world.doubles.values():
         assert {one.resource for one in double.requests} == {"namespaces"}
 
@@ -219,7 +324,7 @@ def test_the_gate_holds(command: Command, blocked: str) -> None:
 
 
 def test_a_gate_that_took_too_long(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aicr.nvcf.gate.VALID", -1.0)
+    monkeypatch.setattr("aicr.nvcf.clock.VALID", -1.0)
     assert command("gate", "--guide-gate-passed", "CHG-1") == 2
     assert command.results()["fresh"] == "could not be verified"
 
@@ -328,6 +433,6 @@ def test_watch_reports_a_change_and_ends_with_the_signal(small_world: World) -> 
                 break
     finally:
         process.send_signal(signal.SIGTERM)
-        _, error = process.communicate(timeout=10)
+        _, error = process.communicate(timeout=120)
     assert process.returncode == 143
     assert "the answer was drained and is not-drained" in error

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import signal
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -194,57 +190,10 @@ def test_what_cannot_be_reached(
         small_world.servers.all[0].stop()
     else:
         small_world.doubles[gone].stop()
-    said = run(capsys, small_world, "recover", "--timeout-cluster", "1", "--timeout-nats", "0.5")
+    said = run(capsys, small_world, "recover")
     assert said["outcome"] == "stop"
     assert said["capture"] == ("incomplete" if gone == "east" else "failed")
     assert set(outcomes(said).values()) <= {"unverified"}
-
-
-def test_a_disk_that_is_full(
-    small_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for number in range(5):
-        small_world.servers.publish(subject_of(), creation(str(number))[1])
-    record = small_world.folder / "evidence"
-    from aicr.nvcf.evidence_files import write_once as real
-
-    def write(root: str, file: str, data: bytes) -> None:
-        if file == "message-3.json":
-            import errno
-
-            from aicr.errors import invalid
-
-            raise invalid(f"{file}: cannot be written: {os.strerror(errno.ENOSPC)}")
-        real(root, file, data)
-
-    monkeypatch.setattr("aicr.nvcf.evidence.write_once", write)
-    said = run(capsys, small_world, "recover", "--record", str(record))
-    assert (said["outcome"], said["capture"]) == ("stop", "failed")
-    assert "No space left" in " ".join(said["problems"])
-    verdict = verify(str(record))
-    assert verdict.intact
-    assert (record / "message-2.json").exists()
-
-
-@pytest.mark.parametrize("delay", [0.05, 0.3, 0.6, 0.9])
-def test_killed_at_any_moment(small_world: World, delay: float) -> None:
-    small_world.servers.publish(subject_of(), *(creation(str(number))[1] for number in range(40)))
-    record = small_world.folder / "evidence"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aicr", "nvcf", "recover", "--fleet", str(small_world.fleet()),
-         "--record", str(record)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    end = time.monotonic() + 10
-    while not record.exists() and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.005)
-    time.sleep(delay)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    verdict = verify(str(record))
-    assert verdict.intact or verdict.growing
-    whole = process.returncode != -signal.SIGKILL
-    assert verdict.closed == whole or verdict.closed
 
 
 def test_through_exec_attempts_are_capped(
@@ -270,12 +219,10 @@ def test_sparse_streams_cost_by_what_exists(
 
         async def publish() -> None:
             for _ in range(300):
-                await client.request(subject_of(), b"x", timeout=5)
+                await client.request(subject_of(), b"x", timeout=60)
 
         small_world.servers.run(publish())
-        small_world.servers.run(
-            client.request(f"$JS.API.STREAM.PURGE.{CREATION}", b'{"seq": 299}', timeout=5)
-        )
+    small_world.servers.api(f"STREAM.PURGE.{CREATION}", {"seq": 299})
     small_world.servers.publish(subject_of(), *(creation(str(n))[1] for n in range(9)))
     for sequence in range(302, 309):
         small_world.servers.api(f"STREAM.MSG.DELETE.{CREATION}", {"seq": sequence})

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from aicr.errors import AicrError
 from aicr.nvcf.render import FUNCTIONS, TASKS, NoGo, read_render
 from aicr.nvcf.task_images import function_images, task_images
-from tools import DEMANDED, tool
+from tools import tool
 
 DATA = Path(__file__).parent.parent / "data" / "nvcf"
 RECORDED = json.loads((DATA / "renders.json").read_text())["renders"]
@@ -47,22 +46,14 @@ def test_a_render_gives_what_the_published_pipeline_gave(
     assert len(str(caught.value)) > len(one["error"])
 
 
-def mike_farahs_yq() -> str:
-    """The path of yq v4: another program has the same name, and may come first on PATH."""
-    tool("yq")
-    for folder in os.environ["PATH"].split(os.pathsep):
-        path = shutil.which("yq", path=folder)
-        if path:
-            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-            if "mikefarah" in said.stdout:
-                return path
-    if "yq" in DEMANDED:
-        pytest.fail("yq is demanded (DEMANDED_TOOLS), and the one on PATH is another program")
-    pytest.skip("Mike Farah's yq is not on PATH")
+def mike_farahs(path: str) -> bool:
+    """Whether it is yq v4: another program has the same name, and may come first on PATH."""
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return "mikefarah" in said.stdout
 
 
 def test_the_published_pipeline_still_gives_what_was_recorded(tmp_path: Path) -> None:
-    bash, yq = tool("bash"), mike_farahs_yq()
+    bash, yq = tool("bash"), tool("yq", "YQ_BIN", accepts=mike_farahs)
     path = os.pathsep.join([os.path.dirname(yq), os.path.dirname(tool("jq")), "/usr/bin", "/bin"])
     for one in RECORDED[::2]:  # each starts five processes
         folder = written(tmp_path / one["name"], one)

@@ -18,7 +18,6 @@ TREE = {
     ("text", "steps"),
     [
         (".", []),
-        ("", []),
         ("a.b.c", ["a", "b", "c"]),
         (".a.b", ["a", "b"]),
         ('a."b.c".d', ["a", "b.c", "d"]),
@@ -36,7 +35,7 @@ def test_steps(text: str, steps: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a..b", "a.", "a[", "a[x]", 'a."b', 'a["b"', "..", 'a."b"c', "a[]"]
+    "text", ["", "a..b", "a.", "a[", "a[x]", 'a."b', 'a["b"', "..", 'a."b"c', "a[]"]
 )
 def test_malformed(text: str) -> None:
     with pytest.raises(AicrError) as caught:

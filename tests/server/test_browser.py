@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hostile import hostile
-from live_server import LiveServer
+from live_server import PATIENCE, LiveServer
 from tools import tool
 
 webdriver = pytest.importorskip("selenium.webdriver")
@@ -50,7 +50,7 @@ def ask(browser: Any, server: LiveServer, file: Path, deployer: str, button: str
     browser.find_element(By.ID, "from").send_keys(str(file))
     Select(browser.find_element(By.ID, "deployer")).select_by_visible_text(deployer)
     browser.find_element(By.CSS_SELECTOR, f"button[value={button}]").click()
-    WebDriverWait(browser, 20).until(
+    WebDriverWait(browser, PATIENCE).until(
         lambda page: page.find_elements(By.CSS_SELECTOR, "#answer h1, #failed:not(:empty)")
     )
 
@@ -82,14 +82,14 @@ def test_is_the_move_safe(browser: Any, server: LiveServer, old_recipe: Path) ->
     row = browser.find_element(By.CSS_SELECTOR, first.get_attribute("hash"))
     assert not row.is_displayed()
     first.send_keys(Keys.ENTER)
-    WebDriverWait(browser, 5).until(lambda _: row.is_displayed())
+    WebDriverWait(browser, PATIENCE).until(lambda _: row.is_displayed())
     assert "Precondition" in row.text
     assert "Steps (deployer: helm)" in row.text
     assert len(browser.find_elements(By.CSS_SELECTOR, "#answer svg rect")) == 14
     picture(browser, "page-check")
     browser.find_element(By.LINK_TEXT, "Report as JSON").click()
     report = browser.downloads / "report.json"
-    WebDriverWait(browser, 10).until(lambda _: report.exists())
+    WebDriverWait(browser, PATIENCE).until(lambda _: report.exists())
     assert json.loads(report.read_text("utf-8"))["summary"]["failing"] == 4
     no_complaints(browser)
 
@@ -122,20 +122,20 @@ def test_criteria_narrow_down_and_give_a_bundle(browser: Any, server: LiveServer
     browser.get(server.url)
     os_select = Select(browser.find_element(By.NAME, "os"))
     Select(browser.find_element(By.NAME, "service")).select_by_visible_text("gke")
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, PATIENCE).until(
         lambda _: not next(one for one in os_select.options if one.text == "talos").is_enabled()
     )
     os_select.select_by_visible_text("cos")
     Select(browser.find_element(By.NAME, "intent")).select_by_visible_text("training")
     browser.find_element(By.CSS_SELECTOR, "button[value=recipe]").click()
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, PATIENCE).until(
         lambda page: page.find_elements(By.CSS_SELECTOR, "#answer svg")
     )
     picture(browser, "page-recipe")
     Select(browser.find_element(By.ID, "deployer")).select_by_visible_text("helm")
     browser.find_element(By.CSS_SELECTOR, "button[value=bundle]").click()
     archive = browser.downloads / "bundle-helm.zip"
-    WebDriverWait(browser, 20).until(lambda _: archive.exists())
+    WebDriverWait(browser, PATIENCE).until(lambda _: archive.exists())
     assert "downloaded" in browser.find_element(By.ID, "said").text
     ask(browser, server, archive, "helm", "check")
     assert "Nothing" in browser.find_element(By.ID, "answer").text
@@ -163,7 +163,7 @@ def test_a_hostile_recipe(browser: Any, server: LiveServer, tmp_path: Path) -> N
     browser.find_element(By.ID, "to").send_keys(str(other))
     Select(browser.find_element(By.ID, "deployer")).select_by_visible_text("helm")
     browser.find_element(By.CSS_SELECTOR, "button[value=check]").click()
-    WebDriverWait(browser, 20).until(
+    WebDriverWait(browser, PATIENCE).until(
         lambda page: page.find_elements(By.CSS_SELECTOR, "#answer h1, #failed:not(:empty)")
     )
     assert "<script>alert(1)</script>" in browser.find_element(By.ID, "answer").text

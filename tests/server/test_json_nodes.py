@@ -47,3 +47,39 @@ def test_what_is_no_json(text: bytes) -> None:
     with pytest.raises(AicrError) as caught:
         read_json(text, "here")
     assert caught.value.message.startswith("here")
+
+
+@pytest.mark.parametrize("depth", [63, 64, 65, 200])
+def test_as_deep_as_the_reader_of_yaml_goes(depth: int) -> None:
+    for text in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        said = []
+        for reader in (read_yaml, read_json):
+            try:
+                reader(text.encode(), "here")
+            except AicrError as error:
+                said.append("nested deeper" in error.message)
+            else:
+                said.append(False)
+        assert said == [depth > 64] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', '"c" is there twice'),
+        (b'{"a" : ["x\\":", {"b"\n: 1, "b": 1}]}', '"b" is there twice'),
+        (b'{"a": "\\ud800"}', "surrogate"),
+        (b'{"a": [["\\u0000"]]}', "NUL"),
+        (b'{"\\uDFFF": 1}', "surrogate"),
+    ],
+)
+def test_what_no_document_may_carry(text: bytes, part: str) -> None:
+    with pytest.raises(AicrError, match=part):
+        read_json(text, "here")
+
+
+def test_escapes_that_mean_no_harm() -> None:
+    found = read_json(b'{"a": "\\ud83d\\ude00 \\\\u0000 \\u00e9", "b": [null, true, [false]]}', "x")
+    assert found == read_yaml(
+        '{"a": "\U0001f600 \\\\u0000 \u00e9", "b": [null, true, [false]]}', "x"
+    )

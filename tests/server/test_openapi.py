@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from live_server import LiveServer
+from live_server import PATIENCE, LiveServer
 
 schemathesis = pytest.importorskip("schemathesis")
 from hypothesis import HealthCheck, Phase, given, settings  # noqa: E402
@@ -54,7 +54,7 @@ def test_as_the_document_says(server: LiveServer, mode: str) -> None:
         )  # fmt: skip
         @given(case=operation.as_strategy(generation_mode=generation))
         def answers(case: Any) -> None:
-            response = case.call(base_url=server.url, timeout=30)
+            response = case.call(base_url=server.url, timeout=PATIENCE)
             case.validate_response(response, checks=CHECKS)
 
         answers()

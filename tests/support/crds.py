@@ -32,7 +32,16 @@ def check(document: object) -> None:
     assert document["kind"] == known["kind"]
     assert set(document) == {"apiVersion", "kind", "metadata", "spec"}
     assert set(document["metadata"]) <= {"name", "namespace", "labels", "annotations"}
-    problems = Draft202012Validator(_schema(known["spec"])).iter_errors(document["spec"])
+    _check(document["spec"], known["spec"])
+
+
+def check_state(document: object) -> None:
+    """The same of a state file of Helmfile."""
+    _check(document, yaml.safe_load((_FOLDER / "helmfile.yaml").read_text()))
+
+
+def _check(document: object, written: object) -> None:
+    problems = Draft202012Validator(_schema(written)).iter_errors(document)
     assert [f"{problem.json_path}: {problem.message}" for problem in problems] == []
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from aicr.cli.main import main
-from kube_double import KubeDouble
+from kube_servers import Server
 
 Aicr = Callable[..., tuple[int, str, str]]
 
@@ -70,13 +70,13 @@ QUEUES = {
 
 @pytest.fixture
 def aicr(
-    double: KubeDouble,
+    server: Server,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Aicr:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KUBECONFIG", str(double.kubeconfig()))
+    monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig()))
     folder = tmp_path / "catalog"
     (folder / "components" / "kueue").mkdir(parents=True)
     (folder / "registry.yaml").write_text(yaml.safe_dump(REGISTRY))

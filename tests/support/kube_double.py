@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import yaml
-
+from kube_config_file import write_kubeconfig
 from kube_double_discovery import discovery
 from kube_double_faults import Answer, Cut, Drop, Fault, Faults, Hang, Run, Slow
 from kube_double_kinds import Kind, Object, StatusError, not_found
+from kube_double_protobuf import is_protobuf, secret
 from kube_double_rbac import ADMINS, REVIEWS, Attempt, User, check, review
 from kube_double_request import Request, resource_at
 from kube_double_store import Store
@@ -101,17 +101,17 @@ class KubeDouble:
         if self.authority is not None:
             server["certificate-authority"] = str(self.authority.certificate)
         server |= cluster or {}
-        document = {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": name,
-            "clusters": [{"name": name, "cluster": {k: v for k, v in server.items() if v != ""}}],
-            "users": [{"name": name, "user": dict(user or {"token": ADMIN_TOKEN})}],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        }
-        path = self.folder / f"{name}.kubeconfig"
-        path.write_text(yaml.safe_dump(document))
-        return path
+        return write_kubeconfig(self.folder, name, user or {"token": ADMIN_TOKEN}, server)
+
+    def forget(self) -> None:
+        """What was asked until now does not count."""
+        self.requests.clear()
+
+    def granted(self, user: str, role: Mapping[str, Any], namespace: str = "") -> None:
+        """Wait until the rights of a bound role hold: here at once."""
+
+    def denied(self, user: str, role: Mapping[str, Any], namespace: str = "") -> None:
+        """Wait until none of these rights holds: here at once."""
 
     def verbs(self) -> set[tuple[str, str]]:
         """(verb, resource) of every request for a resource."""
@@ -216,6 +216,7 @@ class Exchange(BaseHTTPRequestHandler):
             self._user(),
             dict(self.headers.items()),
             body,
+            tuple(self.headers.items()),
         )
 
     def _user(self) -> User | None:
@@ -252,6 +253,9 @@ class Exchange(BaseHTTPRequestHandler):
         check(
             store, request.user, Attempt(request.verb, kind, namespace, name, request.subresource)
         )
+        if request.subresource == "exec" and request.verb == "get":
+            # A WebSocket begins with a GET; from 1.35 on a server asks for create besides.
+            check(store, request.user, Attempt("create", kind, namespace, name, "exec"))
         if not kind.namespaced:
             namespace = ""
         if request.subresource:
@@ -277,7 +281,8 @@ class Exchange(BaseHTTPRequestHandler):
             item = store.update(kind, namespace, name, self._body(request))
             self.send_json(200, _whole(kind, item))
         elif request.verb == "delete":
-            options = json.loads(request.body) if request.body else {}
+            body = b"" if is_protobuf(request.body) else request.body
+            options = json.loads(body) if body else {}
             uid = (options.get("preconditions") or {}).get("uid", "")
             self.send_json(200, _whole(kind, store.delete(kind, namespace, name, uid)))
         else:
@@ -287,6 +292,8 @@ class Exchange(BaseHTTPRequestHandler):
         if len(request.body) > MAX_BODY:
             message = f"Request entity too large: limit is {MAX_BODY}"
             raise StatusError(413, "RequestEntityTooLarge", message)
+        if is_protobuf(request.body):
+            return secret(request.body)
         if "json" not in request.headers.get("Content-Type", ""):
             raise StatusError(415, "UnsupportedMediaType", "the body must be JSON")
         body: Object = json.loads(request.body)

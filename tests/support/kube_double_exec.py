@@ -113,7 +113,7 @@ def serve_monitors(double: KubeDouble, ports: Mapping[str, int]) -> None:
         page = path.path.partition("/proxy")[2] + (f"?{path.query}" if path.query else "")
         port = ports[pod["metadata"]["name"]]
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=5) as found:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{page}", timeout=60) as found:
                 exchange.send(200, found.read().decode(), kind="application/json")
         except urllib.error.HTTPError as error:
             exchange.send(error.code, error.read().decode(), kind="application/json")
@@ -137,7 +137,7 @@ def nats_box(nats: str, url: str, home: Path, ports: Mapping[str, int]) -> Comma
             env={**os.environ, "XDG_CONFIG_HOME": str(home)},
             capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=30,
+            timeout=120,
             check=False,
         )
         return Result(done.stdout, done.stderr, done.returncode)
@@ -185,9 +185,9 @@ def recorded_box(url: str, ports: Mapping[str, int]) -> Command:
 async def _ask(url: str, subject: str, payload: bytes) -> dict[str, Any]:
     import nats
 
-    client: Any = await nats.connect(url.split(","), connect_timeout=2)
+    client: Any = await nats.connect(url.split(","), connect_timeout=10)
     try:
-        answer = await client.request(f"$JS.API.{subject}", payload, timeout=3)
+        answer = await client.request(f"$JS.API.{subject}", payload, timeout=10)
         found: dict[str, Any] = json.loads(answer.data)
         return found
     finally:
@@ -199,7 +199,7 @@ def _wget(url: str, ports: Mapping[str, int]) -> Result:
     host = (address.hostname or "").partition(".")[0]
     page = address.path + (f"?{address.query}" if address.query else "")
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{ports[host]}{page}", timeout=5) as found:
+        with urllib.request.urlopen(f"http://127.0.0.1:{ports[host]}{page}", timeout=60) as found:
             return Result(found.read())
     except OSError as error:
         return Result(stderr=f"wget: {error}\n".encode(), code=1)

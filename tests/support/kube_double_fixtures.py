@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from aicr.cluster.connection import Connection, Patience
 from kube_double import KubeDouble
 from kube_double_rbac import User
+
+if TYPE_CHECKING:
+    from kube_real import KubeReal
 
 DATA = Path(__file__).parents[1] / "data" / "kube"
 
@@ -23,7 +26,7 @@ def recording(name: str) -> Any:
     return json.loads((DATA / f"{name}.json").read_text())
 
 
-def fill(double: KubeDouble) -> None:
+def fill(double: KubeDouble | KubeReal) -> None:
     """What the recordings were made of: Helm's records, Applications, nodes."""
     store = double.store
     double.namespace("gpu-operator")
@@ -32,7 +35,8 @@ def fill(double: KubeDouble) -> None:
     store.seed(store.kind("", "configmaps"), *recording("helm/configmaps-list")["items"])
     application = store.define(recording("argo/crd"))
     store.seed(application, *recording("argo/applications-list")["items"])
-    double.tokens["token-user-token"] = User("token-user", ("system:authenticated",))
+    if isinstance(double, KubeDouble):
+        double.tokens["token-user-token"] = User("token-user", ("system:authenticated",))
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +67,7 @@ def patience() -> Patience:
 
 @pytest.fixture
 def connect(patience: Patience) -> Connect:
-    def to(double: KubeDouble, **user: object) -> Connection:
+    def to(double: KubeDouble | KubeReal, **user: object) -> Connection:
         kubeconfig = double.kubeconfig(user or None, name="other" if user else "double")
         return Connection(str(kubeconfig), role="docs/rbac/some.yaml", patience=patience)
 

@@ -29,10 +29,15 @@ class Request(NamedTuple):
     user: User | None
     headers: Mapping[str, str]
     body: bytes
+    lines: tuple[tuple[str, str], ...] = ()
 
     @property
     def resource(self) -> str:
         return self.kind.plural if self.kind is not None else ""
+
+    def all_of(self, header: str) -> list[str]:
+        """Each value of a header that may come more than once."""
+        return [value for name, value in self.lines if name.lower() == header.lower()]
 
 
 def resource_at(store: Store, path: str) -> tuple[Kind | None, str, str, str, str]:

@@ -1,16 +1,16 @@
 """A real kube-apiserver over etcd, from the folder that ``KUBEBUILDER_ASSETS`` names.
 
-It has the parts of ``KubeDouble`` that the tests for both use; objects are seeded through the API.
+It has the parts of ``KubeDouble`` that the tests for both use: objects are seeded through the API,
+who may do what is its own authoriser's answer, and what was asked is what its audit log says.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,22 @@ import yaml
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from kube_config_file import write_kubeconfig
 from kube_double import ADMIN_TOKEN
-from kube_double_kinds import Kind, StatusError
+from kube_double_kinds import StatusError
 from kube_double_rbac import ADMINS
-from kube_double_store import Store
+from kube_double_request import Request
+from kube_double_tls import Authority
+from kube_real_store import RealStore, audited
 
 TOKENS = f'{ADMIN_TOKEN},admin,1,"{ADMINS}"\ntoken-user-token,token-user,2\n'
-_OF_THE_SERVER = ("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation")
+AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    # Written before the answer is given: what a client has got an answer for is in the log.
+    "omitStages": ["ResponseStarted", "ResponseComplete", "Panic"],
+    "rules": [{"level": "Metadata"}],
+}
 
 
 def assets() -> Path | None:
@@ -35,16 +44,18 @@ def assets() -> Path | None:
 
 
 class KubeReal:
-    """A running server. Use it in a ``with`` block."""
+    """A running server. Use it in a ``with`` block; ``folder`` is where kubeconfigs go."""
 
-    def __init__(self, folder: Path, binaries: Path) -> None:
-        self.folder = folder
+    def __init__(self, home: Path, binaries: Path) -> None:
+        self.folder = home
+        self.authority = Authority(home)
         self.store = RealStore(self)
+        self._home = home
         self._binaries = binaries
         self._processes: list[subprocess.Popen[bytes]] = []
         self._ports = [_free_port() for _ in range(3)]
-        self._certificates = folder / "certificates"
-        self._pool = urllib3.PoolManager(retries=False, cert_reqs="CERT_NONE")
+        self._pool = urllib3.PoolManager(retries=False, ca_certs=str(self.authority.certificate))
+        self._forgotten = 0
 
     @property
     def url(self) -> str:
@@ -54,16 +65,16 @@ class KubeReal:
         etcd = [f"http://127.0.0.1:{port}" for port in self._ports[:2]]
         self._start(
             "etcd",
-            f"--data-dir={self.folder / 'etcd'}",
+            f"--data-dir={self._home / 'etcd'}",
             f"--listen-client-urls={etcd[0]}",
             f"--advertise-client-urls={etcd[0]}",
             f"--listen-peer-urls={etcd[1]}",
             f"--initial-advertise-peer-urls={etcd[1]}",
             f"--initial-cluster=default={etcd[1]}",
+            "--unsafe-no-fsync",
         )
-        tokens = self.folder / "tokens.csv"
-        tokens.write_text(TOKENS)
-        key = self.folder / "accounts.key"
+        serving = self.authority.issue("serving", server=True)
+        key = self._home / "accounts.key"
         key.write_bytes(
             rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
                 serialization.Encoding.PEM,
@@ -76,21 +87,24 @@ class KubeReal:
             f"--etcd-servers={etcd[0]}",
             "--bind-address=127.0.0.1",
             f"--secure-port={self._ports[2]}",
-            f"--cert-dir={self._certificates}",
-            f"--token-auth-file={tokens}",
+            f"--tls-cert-file={serving}",
+            f"--tls-private-key-file={serving}",
+            f"--client-ca-file={self.authority.certificate}",
+            f"--token-auth-file={self._written('tokens.csv', TOKENS)}",
             "--authorization-mode=RBAC",
-            "--disable-admission-plugins=ServiceAccount",
+            "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
             "--service-cluster-ip-range=10.0.0.0/24",
+            f"--audit-policy-file={self._written('audit.yaml', yaml.safe_dump(AUDIT))}",
+            f"--audit-log-path={self._home / 'audit.log'}",
         )
-        end = time.monotonic() + 60
-        while not self._is_ready():
-            if time.monotonic() > end:
-                self.stop()
-                raise TimeoutError("the kube-apiserver did not become ready within a minute")
-            time.sleep(0.2)
+        try:
+            until(self._is_ready, "the kube-apiserver is ready", seconds=300)
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -98,8 +112,7 @@ class KubeReal:
 
     def stop(self) -> None:
         for process in reversed(self._processes):
-            process.terminate()
-        for process in self._processes:
+            process.kill()  # it would wait for watches to end, and keeps nothing anyway
             process.wait(30)
         self._processes.clear()
 
@@ -108,91 +121,119 @@ class KubeReal:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
             self.ask("POST", "/api/v1/namespaces", body, (201, 409))
 
-    def kubeconfig(self, user: Mapping[str, Any] | None = None, *, name: str = "double") -> Path:
-        authority = str(self._certificates / "apiserver.crt")
-        document = {
-            "current-context": name,
-            "clusters": [
-                {
-                    "name": name,
-                    "cluster": {"server": self.url, "certificate-authority": authority},
-                }
-            ],
-            "users": [{"name": name, "user": dict(user or {"token": ADMIN_TOKEN})}],
-            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        }
-        path = self.folder / f"{name}.kubeconfig"
-        path.write_text(yaml.safe_dump(document))
-        return path
+    def kubeconfig(
+        self,
+        user: Mapping[str, Any] | None = None,
+        *,
+        cluster: Mapping[str, Any] | None = None,
+        name: str = "double",
+    ) -> Path:
+        """A kubeconfig for this server; the administrator's token unless ``user`` says more."""
+        server = {"server": self.url, "certificate-authority": str(self.authority.certificate)}
+        return write_kubeconfig(
+            self.folder, name, user or {"token": ADMIN_TOKEN}, {**server, **(cluster or {})}
+        )
+
+    @property
+    def requests(self) -> list[Request]:
+        """What this tool asked, as the server's audit log has it."""
+        with (self._home / "audit.log").open("rb") as log:
+            log.seek(self._forgotten)
+            return audited(self.store, log)
+
+    def verbs(self) -> set[tuple[str, str]]:
+        """(verb, resource) of every request for a resource."""
+        return {(one.verb, one.resource) for one in self.requests if one.verb}
+
+    def forget(self) -> None:
+        """What was asked until now does not count."""
+        self._forgotten = (self._home / "audit.log").stat().st_size
+
+    def granted(self, user: str, role: Mapping[str, Any], namespace: str = "") -> None:
+        """Wait until the rights of a bound role hold: the authoriser hears of it in its time."""
+        for right in _rights(role, namespace):
+            until(lambda right=right: self._may(user, right), f"{user} may {right}")  # type: ignore[misc]
+
+    def denied(self, user: str, role: Mapping[str, Any], namespace: str = "") -> None:
+        """Wait until none of these rights holds."""
+        for right in _rights(role, namespace):
+            until(lambda right=right: not self._may(user, right), f"{user} may not {right}")  # type: ignore[misc]
 
     def ask(self, method: str, path: str, body: object, good: tuple[int, ...]) -> Any:
         answer = self._pool.request(
             method,
             self.url + path,
-            body=None if body is None else json.dumps(body),
-            headers={"Authorization": f"Bearer {ADMIN_TOKEN}", "Content-Type": "application/json"},
+            json=body,
+            headers={"Authorization": f"Bearer {ADMIN_TOKEN}"},
+            timeout=60,
         )
         if answer.status not in good:
             raise StatusError(answer.status, "", f"{method} {path}: {answer.data.decode()}")
         return answer.json()
 
+    def _may(self, user: str, right: Mapping[str, str]) -> bool:
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {
+                "user": user,
+                "groups": ["system:authenticated"],
+                "resourceAttributes": dict(right),
+            },
+        }
+        path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        return bool(self.ask("POST", path, body, (201,))["status"]["allowed"])
+
+    def _written(self, name: str, text: str) -> Path:
+        path = self._home / name
+        path.write_text(text)
+        return path
+
     def _start(self, program: str, *arguments: str) -> None:
-        log = (self.folder / f"{program}.log").open("wb")
+        log = (self._home / f"{program}.log").open("wb")
         command = [str(self._binaries / program), *arguments]
         self._processes.append(subprocess.Popen(command, stdout=log, stderr=log))
 
     def _is_ready(self) -> bool:
+        if any(process.poll() is not None for process in self._processes):
+            raise RuntimeError(f"a server of the tests ended; its log is in {self._home}")
         try:
             answer = self._pool.request(
-                "GET", f"{self.url}/readyz", headers={"Authorization": f"Bearer {ADMIN_TOKEN}"}
+                "GET",
+                f"{self.url}/readyz",
+                headers={"Authorization": f"Bearer {ADMIN_TOKEN}"},
+                timeout=10,
             )
         except urllib3.exceptions.HTTPError:
             return False
         return answer.status == 200
 
 
-class RealStore:
-    """Seeds objects through the API."""
+def until(holds: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    """Wait for what comes in its own time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise TimeoutError(f"not within {seconds:g} s: {what}")
+        time.sleep(0.05)
 
-    def __init__(self, server: KubeReal) -> None:
-        self._server = server
-        self._known = Store()
 
-    def kind(self, group: str, plural: str) -> Kind:
-        return self._known.kind(group, plural)
-
-    def define(self, crd: Mapping[str, Any]) -> Kind:
-        kind = self._known.define(crd)
-        path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        self._server.ask("POST", path, crd, (201,))
-        end = time.monotonic() + 30
-        while True:
-            try:
-                self._server.ask("GET", self._path(kind, ""), None, (200,))
-                return kind
-            except StatusError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.2)
-
-    def seed(self, kind: Kind, *items: Mapping[str, Any]) -> None:
-        for item in items:
-            meta = {k: v for k, v in item["metadata"].items() if k not in _OF_THE_SERVER}
-            namespace = meta.get("namespace", "")
-            if namespace:
-                self._server.namespace(namespace)
-            body = {**item, "apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta}
-            self._server.ask("POST", self._path(kind, namespace), body, (201,))
-
-    def apply(self, *items: Mapping[str, Any]) -> None:
-        for item in items:
-            self.seed(self._known.kind_of(item), item)
-
-    def _path(self, kind: Kind, namespace: str) -> str:
-        root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-        return (
-            f"{root}/namespaces/{namespace}/{kind.plural}" if namespace else f"{root}/{kind.plural}"
-        )
+def _rights(role: Mapping[str, Any], namespace: str) -> list[dict[str, str]]:
+    return [
+        {
+            "verb": verb,
+            "group": group,
+            "resource": resource.partition("/")[0],
+            "subresource": resource.partition("/")[2],
+            "namespace": namespace,
+            "name": name,
+        }
+        for rule in role["rules"] or ()
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+        for name in rule.get("resourceNames") or ("",)
+    ]
 
 
 def _free_port() -> int:

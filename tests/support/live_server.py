@@ -10,6 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
+# How long a test waits for what must come: far beyond what the busiest machine needs.
+PATIENCE = 120
+
 # A server whose bounds are small: what takes ten seconds elsewhere takes one here.
 PROGRAM = """\
 import sys
@@ -58,7 +61,7 @@ class LiveServer:
         **headers: str,
     ) -> Answer:
         """One request on a connection of its own; a body that is no bytes is sent as JSON."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         data = body if isinstance(body, bytes) else None
         if body is not None and data is None:
@@ -97,4 +100,4 @@ def live_server(
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=40)
+        process.communicate(timeout=PATIENCE)

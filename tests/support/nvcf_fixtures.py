@@ -14,6 +14,7 @@ from aicr.nvcf.evidence import Record, open_record
 from aicr.nvcf.fleet_file import read_fleet
 from aicr.nvcf.reach import Limits, Reach, open_reach
 from nvcf_world import EAST, WEST, World, started
+from waiting import until
 
 SETTLE = 0.15
 
@@ -49,8 +50,9 @@ def wide_world(tmp_path: Path, quick: None) -> Iterator[World]:
         yield found
 
 
-def limits(**more: float) -> Limits:
-    return Limits(cluster=more.get("cluster", 3.0), exec=10.0, nats=more.get("nats", 2.0), tries=1)
+def limits(*, nats: float = 30.0) -> Limits:
+    """Longer than a busy machine takes; less where a test waits for an answer that never comes."""
+    return Limits(connect=60.0, read=60.0, exec=60.0, nats=nats, tries=1)
 
 
 def reach_of(world: World, *, direct: bool = True, bounds: Limits | None = None) -> Reach:
@@ -61,11 +63,18 @@ def reach_of(world: World, *, direct: bool = True, bounds: Limits | None = None)
 class Operator:
     """Asks the gate again and again, with one record."""
 
-    def __init__(self, world: World, *, direct: bool = True, bounds: Limits | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        direct: bool = True,
+        bounds: Limits | None = None,
+        record: str = "record",
+    ) -> None:
         self.world = world
         self.direct = direct
         self.bounds = bounds
-        self.folder = world.folder / "record"
+        self.folder = world.folder / record
 
     def record(self) -> Record:
         return open_record(str(self.folder), "uid")
@@ -93,3 +102,12 @@ class Operator:
 
     def word(self, **more: Any) -> str:
         return self.drain(**more).decision.answer
+
+    def settled(self, *, passing: tuple[str, ...] = ("cannot-verify",), **more: Any) -> str:
+        """The answer once it is none of ``passing``: servers that come back agree after a while."""
+
+        def ask() -> str:
+            word = self.word(**more)
+            return "" if word in passing else word
+
+        return until(ask, f"an answer other than {', '.join(passing)}")

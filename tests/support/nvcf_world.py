@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import nats_servers
 from kube_double import KubeDouble
 from kube_double_exec import Command, nats_box, recorded_box, serve_exec, serve_monitors
 from nats_servers import Servers
+from tools import find_tool
 
 DATA = Path(__file__).parents[1] / "data" / "kube"
 NCA = "fakeNcaIdAlphaAlphaAlphaAlphaAlphaAlpha000001"
@@ -158,7 +158,7 @@ class World:
     def box(self) -> Command:
         """The commands of nats-box: the real nats client where it is installed."""
         ports = {server.name: server.monitor for server in self.servers.all}
-        client = shutil.which("nats")
+        client = find_tool("nats", "NATS_BIN")
         if client is None:
             return recorded_box(self.servers.url, ports)
         return nats_box(client, self.servers.url, self.folder / "box", ports)
@@ -243,8 +243,8 @@ class World:
 def started(folder: Path, count: int = 1) -> Iterator[World]:
     """A world with its servers running, and everything stopped after."""
     servers = Servers(folder, count)
-    servers.start()
     try:
+        servers.start()
         with World(folder, servers) as world:
             yield world
     finally:

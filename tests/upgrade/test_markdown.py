@@ -7,9 +7,10 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aicr.documents.safe import escaped
 from aicr.upgrade.check import AtRisk, Report
 from aicr.upgrade.inventory import Identity
-from aicr.upgrade.markdown import escaped, markdown_text
+from aicr.upgrade.markdown import markdown_text
 from aicr.upgrade.rows import Row
 from upgrade_records import row, transition
 

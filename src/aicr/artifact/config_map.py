@@ -43,17 +43,13 @@ class ClusterRef:
         from aicr.errors import AicrError
 
         try:
-            connection = Connection(self.kubeconfig, self.context, role=role)
+            return Connection(self.kubeconfig, self.context, role=role, on_note=self.on_note)
         except AicrError as error:
             if not about:
                 raise
             raise AicrError(
                 error.code, f"{about}: {error.message}", hint=error.hint, details=error.details
             ) from None
-        if self.on_note is not None:
-            for note in connection.notes:
-                self.on_note(note)
-        return connection
 
 
 def read_config_map(

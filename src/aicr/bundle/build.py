@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aicr.bundle.charts import chart_version
+from aicr.bundle.charts import chart_version, is_whole
 from aicr.bundle.effect import check_effect
 from aicr.bundle.given import parse_dynamic, parse_files, parse_json
 from aicr.bundle.guidance import find_advice
@@ -15,7 +15,7 @@ from aicr.bundle.plan import make_plan
 from aicr.bundle.scheduling import Scheduling, wishes_of
 from aicr.bundle.selection import select
 from aicr.bundle.validations import Notice, validate
-from aicr.bundle.writers import GITOPS, NO_REPO, Options, writer
+from aicr.bundle.writers import APPLICATIONS, GITOPS, NO_REPO, Options, writer
 from aicr.documents.fields import problems_error
 from aicr.errors import invalid
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from aicr.bundle.namespaces import LeftOut
     from aicr.bundle.overrides import Override, Settled
-    from aicr.bundle.plan import DeploymentPlan
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
     from aicr.bundle.writers import Files
     from aicr.catalog.layers import Catalog
     from aicr.charts.archive import ChartArchive
@@ -155,6 +155,10 @@ def build_bundle(
         landings=landings,
         dynamic=settled.dynamic,
     )
+    if request.deployer in APPLICATIONS:
+        from aicr.bundle.shared_crds import with_foreign_crds
+
+        plan = with_foreign_crds(plan, catalog)
     archives, chart_notices = _charts(plan, request, settled)
     vendored: Files = {}
     if request.vendor_charts:
@@ -168,6 +172,7 @@ def build_bundle(
     notices = [
         *catalog_notice(recipe, catalog),
         *_repository_notices(request, plan),
+        *map(_partial_notice, filter(_is_partial, plan.releases)),
         *check_effect(
             plan, catalog, wishes=wishes, landings=landings, settled=settled, kept=written
         ),
@@ -178,7 +183,9 @@ def build_bundle(
     advice, unreadable = find_advice(plan, catalog, request.deployer)
     if advice:
         named = ", ".join(dict.fromkeys(one.component for one in advice))
-        message = f"to upgrade a running cluster, read UPGRADING.md first: it has steps for {named}"
+        message = "to upgrade a running cluster, read UPGRADING.md first"
+        message += ", before anything is pushed" if request.deployer in GITOPS else ""
+        message += f": it has steps for {named}"
         notices.append(Notice("warning", message))
     notices += [
         Notice("warning", f"a record cannot be read, so UPGRADING.md lacks it: {why}")
@@ -235,6 +242,22 @@ def _namespace_notice(one: LeftOut) -> Notice:
     return Notice("warning", f"{message}; what it says of the namespace is in the README, to run")
 
 
+def _is_partial(release: PlannedRelease) -> bool:
+    """Whether the version of a chart may stand for several. In a registry it is a tag."""
+    chart = release.chart
+    return (
+        chart is not None
+        and not (release.is_in_bundle or chart.is_oci)
+        and not is_whole(chart.version)
+    )
+
+
+def _partial_notice(release: PlannedRelease) -> Notice:
+    message = f'the version {release.version} of "{release.component}" is not whole: where '
+    message += "its repository has no chart of just that version, the newest one that begins with "
+    return Notice("warning", f"{message}it is taken. Pin all three numbers")
+
+
 def catalog_notice(recipe: Recipe, catalog: Catalog) -> list[Notice]:
     """What to say where the recipe was not resolved from the catalog in use."""
     if recipe.catalog_digest == catalog.digest:
@@ -262,5 +285,6 @@ def _repository_notices(request: Request, plan: DeploymentPlan) -> list[Notice]:
     )
     if request.repo or not wanted:
         return []
-    message = f"no --repo was given: replace {NO_REPO} by the repository that holds the bundle"
+    message = f"no --repo was given, so the bundle names {NO_REPO}, which cannot be: write it "
+    message += "again with the repository that will hold it"
     return [Notice("warning", message)]

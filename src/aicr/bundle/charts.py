@@ -32,9 +32,13 @@ class Manifest:
 
 def chart_version(version: str = __version__) -> str:
     """The version of generated charts: this tool's, ``0.0.0-dev`` where that is no SemVer 2."""
-    core = version.partition("+")[0].partition("-")[0]
-    strict = parse(version) is not None and core.count(".") == 2 and not core.startswith("v")
+    strict = parse(version) is not None and is_whole(version) and not version.startswith("v")
     return version if strict else "0.0.0-dev"
+
+
+def is_whole(version: str) -> bool:
+    """Whether a version has all of its three numbers."""
+    return version.partition("+")[0].partition("-")[0].count(".") == 2
 
 
 def manifest_names(paths: Sequence[str]) -> list[str]:

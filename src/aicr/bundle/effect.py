@@ -59,7 +59,7 @@ def check_effect(
             if not all(_says(one, landing.path, landing.value) for one in final[name].values()):
                 message = f'is not what "{name}" gets at {spell(landing.path)}: its own override'
                 message += " or cluster-values.yaml says otherwise"
-                notices.append(Notice("info", f"{landing.given} {message}"))
+                notices.append(Notice("warning", f"{landing.given} {message}"))
                 continue
             reached |= flags
             lost = _lost(lookup(before, landing.path), landing.value)

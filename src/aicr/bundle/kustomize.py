@@ -37,23 +37,24 @@ def build_all(recipe: Recipe, catalog: Catalog) -> tuple[dict[str, bytes], list[
 
 
 def build(ref: ComponentRef, catalog: Catalog) -> bytes:
-    """What ``kubectl kustomize`` builds from the component's source.
+    """What ``kubectl kustomize`` (or ``kustomize build``) makes of the component's source.
 
-    Raises INVALID_REQUEST where kubectl is missing, a patch is not in the catalog or the build
+    Raises INVALID_REQUEST where both are missing, a patch is not in the catalog or the build
     fails; TIMEOUT where it takes longer than ``SECONDS``.
     """
     import os
     import subprocess
     import tempfile
-    from shutil import which
 
-    kubectl = which("kubectl")
-    if kubectl is None:
+    command = _command()
+    if not command:
         raise invalid(
-            f'the Kustomize component "{ref.name}" has to be built, and kubectl is not on PATH',
+            f'the Kustomize component "{ref.name}" has to be built, and neither kubectl nor '
+            "kustomize is on PATH",
             hint="install kubectl (it builds with kubectl kustomize), or leave the component out: "
             f"--set {ref.name}:enabled=false",
         )
+    doing = " ".join((os.path.basename(command[0]), command[1]))
     with tempfile.TemporaryDirectory(prefix="aicr-kustomize-") as folder:
         patches: list[object] = []
         for index, path in enumerate(ref.patches):
@@ -70,7 +71,7 @@ def build(ref: ComponentRef, catalog: Catalog) -> bytes:
         try:
             # git must fail rather than ask for a password.
             done = subprocess.run(
-                [kubectl, "kustomize", folder],
+                [*command, folder],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=SECONDS,
@@ -79,15 +80,15 @@ def build(ref: ComponentRef, catalog: Catalog) -> bytes:
             )
         except subprocess.TimeoutExpired:
             raise AicrError(
-                TIMEOUT, f'kubectl kustomize of "{ref.name}" took longer than {SECONDS} s'
+                TIMEOUT, f'{doing} of "{ref.name}" took longer than {SECONDS} s'
             ) from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip().replace(folder, "kustomization")
         raise invalid(
-            f'kubectl kustomize of "{ref.name}" failed: {said}',
-            hint=f"its source is {target(ref)}; kubectl needs git on PATH to fetch it",
+            f'{doing} of "{ref.name}" failed: {said}',
+            hint=f"its source is {target(ref)}; it needs git on PATH to fetch it",
         )
-    _check(done.stdout, ref)
+    _check(done.stdout, ref, doing)
     return done.stdout
 
 
@@ -110,8 +111,19 @@ def _kustomization(ref: ComponentRef, patches: list[object]) -> dict[str, object
     return values
 
 
-def _check(data: bytes, ref: ComponentRef) -> None:
+def _command() -> list[str]:
+    """The program that builds, and its first argument; [] where there is none."""
+    from shutil import which
+
+    for name, verb in (("kubectl", "kustomize"), ("kustomize", "build")):
+        path = which(name)
+        if path is not None:
+            return [path, verb]
+    return []
+
+
+def _check(data: bytes, ref: ComponentRef, doing: str) -> None:
     from aicr.documents.reader import read_documents
 
     if not read_documents(data, f'the build of "{ref.name}"'):
-        raise invalid(f'kubectl kustomize of "{ref.name}" built nothing from {target(ref)}')
+        raise invalid(f'{doing} of "{ref.name}" built nothing from {target(ref)}')

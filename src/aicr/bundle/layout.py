@@ -7,6 +7,7 @@ from aicr.artifact.checksums import CHECKSUMS, checksums_text
 from aicr.artifact.read import INFO_FILE
 from aicr.bundle.dynamic import left_open
 from aicr.bundle.readme import readme, upgrading
+from aicr.bundle.stepwise import stepwise_section
 from aicr.documents.digest import sha256_hex
 from aicr.recipe.document import write_recipe
 
@@ -75,6 +76,7 @@ def lay_out(
     )
     files[README_FILE] = (text, False)
     if advice:
-        files[UPGRADING_FILE] = (upgrading(advice, deployer), False)
+        section = stepwise_section(plan, advice, module.stepwise(plan, options))
+        files[UPGRADING_FILE] = (upgrading(advice, deployer, section), False)
     files[CHECKSUMS] = (checksums_text(files), False)
     return {path: files[path] for path in sorted(files)}

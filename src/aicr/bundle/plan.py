@@ -61,13 +61,15 @@ class PlannedRelease:
     ``dynamic`` are the paths in them that are left to install time: what stands there is the value
     until somebody says otherwise. ``version`` is the payload's ("" without a pin). ``needs`` are
     the releases that it waits for, ``level`` is how many components deep those of its component's
-    dependencies go.
+    dependencies go. ``foreign_crds`` are CRDs in its chart that another component owns,
+    for deployers to which that matters (``aicr.bundle.shared_crds``).
     """
 
     __slots__ = (
         "chart",
         "component",
         "dynamic",
+        "foreign_crds",
         "index",
         "kind",
         "level",
@@ -110,6 +112,7 @@ class PlannedRelease:
         self.level = level
         self.owns_crds = owns_crds
         self.dynamic = dynamic
+        self.foreign_crds: Sequence[str] = ()
 
     @property
     def is_in_bundle(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from aicr.documents.safe import cell, prose
+from aicr.documents.safe import cell, escaped, prose
 from aicr.upgrade.wrap import wrapped
 
 TYPE_CHECKING = False
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from aicr.bundle.namespaces import LeftOut
     from aicr.bundle.plan import DeploymentPlan, PlannedRelease
 
-_MARKUP = r"([\\`*_{}\[\]<>#|~&@!])"
 _FENCES = r"(?m)^\s*(`{3,})"
 
 _CONTENTS = """
@@ -32,6 +31,22 @@ every other file:
 ```bash
 sha256sum --check --quiet checksums.txt
 ```
+"""
+
+
+_ASK = """\
+A bundle does not know what runs in your cluster. In this folder, with the recipe or the
+bundle that you deployed from, this says which of these apply:
+
+```bash
+aicr upgrade-check --from DEPLOYED --to .
+```
+
+"""
+
+_ONE_GO = """
+Deployed as below, everything is upgraded in one go. UPGRADING.md says how to take
+one release at a time, with the steps in between.
 """
 
 
@@ -64,8 +79,9 @@ def readme(
     if advice:
         parts += [
             "\n## Before you upgrade\n\n",
-            _advice_intro(),
+            _ASK,
             _advice_table(advice, " in [UPGRADING.md](UPGRADING.md)"),
+            _ONE_GO,
         ]
     parts += _left_open(left_open) + _left_out(left_out)
     parts += [
@@ -76,13 +92,16 @@ def readme(
     return "".join(parts).encode("utf-8")
 
 
-def upgrading(advice: Sequence[Advice], deployer: str) -> bytes:
-    """``UPGRADING.md``: each record that speaks of a version in the bundle, with its steps."""
+def upgrading(advice: Sequence[Advice], deployer: str, stepwise: str = "") -> bytes:
+    """``UPGRADING.md``: each record that speaks of a version in the bundle, with its steps.
+
+    ``stepwise`` is the section on how to make room for them."""
     parts = [
         f"# Upgrading with {deployer}\n\n",
         "For clusters that run older versions; a first deployment needs none of this.\n",
-        _advice_intro(),
+        _ASK,
         _advice_table(advice),
+        stepwise,
     ]
     for one in advice:
         record = one.record
@@ -95,7 +114,7 @@ def upgrading(advice: Sequence[Advice], deployer: str) -> bytes:
             parts += ["\n**Before anything else**\n\n", _block(record.precondition)]
         parts.append("\n**Steps**\n")
         for number, step in enumerate(one.steps, start=1):
-            parts += [f"\n{number}. {_plain(step.id)}\n\n", _block(step.description)]
+            parts += [f"\n{number}. {escaped(step.id)}\n\n", _block(step.description)]
             if step.reason:
                 parts += ["\nWhy:\n\n", _block(step.reason)]
         if record.reversible is not None:
@@ -105,7 +124,7 @@ def upgrading(advice: Sequence[Advice], deployer: str) -> bytes:
                 parts += ["\n", _block(record.reversible_notes)]
         if record.references:
             parts.append("\n**References**\n\n")
-            parts += [f"- {_plain(url)}\n" for url in record.references]
+            parts += [f"- {escaped(url)}\n" for url in record.references]
     return "".join(parts).encode("utf-8")
 
 
@@ -136,13 +155,6 @@ def _left_out(namespaces: Sequence[LeftOut]) -> list[str]:
     return [text, _fenced(prose("\n".join(commands)), "bash")]
 
 
-def _advice_intro() -> str:
-    return (
-        "A bundle does not know what runs in your cluster. Ask `aicr upgrade-check` with the\n"
-        "recipe or bundle that you deployed from; it says which of these apply.\n\n"
-    )
-
-
 def _advice_table(advice: Sequence[Advice], where: str = "") -> str:
     return _table(
         ["component", "version", "coming from", "verdict", "steps"],
@@ -154,7 +166,7 @@ def _advice_table(advice: Sequence[Advice], where: str = "") -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, escape: bool = True) -> str:
     lines = [head, ["---"] * len(head)]
-    lines += [[_plain(text) if escape else text for text in row] for row in rows]
+    lines += [[escaped(text) if escape else text for text in row] for row in rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -166,16 +178,13 @@ def _chart(release: PlannedRelease) -> str:
     return f"{release.chart.repository}/{release.chart.name}"
 
 
-def _plain(text: str) -> str:
-    """The text on one line, meaning only itself."""
-    return re.sub(_MARKUP, r"\\\1", cell(text))
-
-
 def _block(text: str) -> str:
     return _fenced("\n".join(wrapped(text, "")), "text")
 
 
 def _fenced(shown: str, language: str) -> str:
-    longest = max((len(run) for run in re.findall(_FENCES, shown)), default=2)
-    fence = "`" * (longest + 1)
+    fence = "```"
+    if fence in shown:
+        longest = max((len(run) for run in re.findall(_FENCES, shown)), default=2)
+        fence = "`" * (longest + 1)
     return f"{fence}{language}\n{shown}\n{fence}\n"

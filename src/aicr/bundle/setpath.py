@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_INTEGER = r"[+-]?[0-9]+"
 LONGEST_LIST = 1024
 # What ``lookup`` gives where nothing is; None is a value.
 MISSING = object()
@@ -71,7 +71,7 @@ def typed(word: str) -> object:
         return None
     if word == "0":
         return 0
-    if not word.startswith("0") and _INTEGER.fullmatch(word) and len(word) <= 20:
+    if not word.startswith("0") and re.fullmatch(_INTEGER, word) and len(word) <= 20:
         number = int(word)
         if -(2**63) <= number < 2**63:
             return number

@@ -21,6 +21,7 @@ from aicr.documents.scalars import plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 API_VERSIONS = (
     "aicr.nvidia.com/v1alpha1",
@@ -65,6 +66,10 @@ def open_document(node: Node, where: str, kinds: tuple[str, ...], problems: Prob
 
 def read_component(fields: Fields) -> ComponentRef:
     """A ``componentRef``. Problems are collected in ``fields.problems``."""
+    if isinstance(fields.node, Map):
+        ref = _sound_component(fields.node)
+        if ref is not None:
+            return ref
     kind = fields.text("type")
     if kind and kind.lower() not in ("helm", "kustomize"):
         fields.problem(f'expected Helm or Kustomize, found "{kind}"', "type")
@@ -101,6 +106,42 @@ def read_component(fields: Fields) -> ComponentRef:
 
 
 _TYPES = {"helm": "Helm", "kustomize": "Kustomize"}
+_TEXTS = {
+    "name": "name", "namespace": "namespace", "chart": "chart", "type": "type", "source": "source",
+    "version": "version", "tag": "tag", "path": "path", "valuesFile": "values_file",
+    "healthCheckAsserts": "health_check_asserts",
+}  # fmt: skip
+_LISTS = {
+    "patches": "patches",
+    "manifestFiles": "manifest_files",
+    "preManifestFiles": "pre_manifest_files",
+    "dependencyRefs": "dependency_refs",
+}
+
+
+def _sound_component(node: Map) -> ComponentRef | None:
+    """The component, where nothing about it can be a problem; None to read it field by field.
+
+    Nearly all are sound, and a third of the time of reading a recipe went into asking each of them
+    for every field that it does not have.
+    """
+    given: dict[str, Any] = {name: [] for name in _LISTS.values()}
+    given["expected_resources"] = []
+    for key, item in node.items():
+        if type(item) is str and key in _TEXTS:
+            given[_TEXTS[key]] = item
+        elif type(item) is Seq and key in _LISTS and all(type(one) is str for one in item):
+            items = list(dict.fromkeys(item)) if key.endswith("Files") else list(item)
+            given[_LISTS[key]] = items
+        elif type(item) is Map and key == "overrides" and "enabled" not in item:
+            given["overrides"] = {name: plain(one) for name, one in item.items()}
+        else:
+            return None
+    kind = given.get("type", "")
+    if not given.get("name") or kind.lower() not in ("", *_TYPES):
+        return None
+    given["type"] = _TYPES.get(kind.lower(), kind)
+    return ComponentRef(**given)
 
 
 def read_components(fields: Fields, key: str = "componentRefs") -> list[ComponentRef]:

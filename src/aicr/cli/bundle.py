@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from aicr.artifact.bundle_info import DEPLOYERS
-from aicr.cli.flags import add_bool, add_catalog_flags, add_config_flag, open_catalog_of
+from aicr.cli.flags import (
+    add_bool,
+    add_catalog_flags,
+    add_cluster_flags,
+    add_config_flag,
+    cluster_for,
+    open_catalog_of,
+)
 from aicr.cli.output import note, warn, write
 
 TYPE_CHECKING = False
@@ -34,15 +41,17 @@ An archive holds the content of that folder at its top; same input, same bytes a
 With --charts-dir alone, overrides that a chart does not know are pointed out.
 
 Exit codes: 0 written; 2 the recipe, an override, the catalog, a chart or the output is at fault; 3
-a chart is not there; 4 not allowed to fetch or push; 5 too slow; 6 not reachable.
+a chart or a ConfigMap is not there; 4 not allowed to read, fetch or push; 5 too slow; 6 not
+reachable.
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument(
-        "-r", "--recipe", metavar="RECIPE", required=True, help="a recipe, or a bundle's folder"
-    )
+        "-r", "--recipe", metavar="RECIPE", required=True,
+        help="a recipe, a bundle's folder, or cm://",
+    )  # fmt: skip
     parser.add_argument(
         "--deployer", choices=DEPLOYERS, metavar="NAME", required=True,
         help=f"what will apply it: {', '.join(DEPLOYERS)}",
@@ -84,6 +93,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_bool(parser, "--plain-http", help="speak to registries (oci://) without TLS")
     add_bool(parser, "--overwrite", help="replace a bundle whose files were edited")
     add_config_flag(parser)
+    add_cluster_flags(parser)
     add_catalog_flags(parser)
 
 
@@ -125,7 +135,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_target(args.output)
     charts = _charts(args)
-    artifact = open_artifact(args.recipe, "--recipe")
+    artifact = open_artifact(args.recipe, "--recipe", cluster_for(args, args.recipe))
     recipe = recipe_from(artifact.document, artifact.where, on_warning=on_warning)
     catalog = open_catalog_of(args)
     kept = kept_values(args.output)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from aicr.artifact.read import read_path
 from aicr.catalog.schema import open_document
-from aicr.cli.flags import words_for
 from aicr.cli.output import note
 from aicr.documents.fields import Fields, Problem, Problems
 from aicr.errors import invalid
@@ -138,7 +137,8 @@ def configured_words(
             continue
         if action.dest not in given and action.dest not in sources:
             found[action.dest] = f"{path}:{setting.line}"
-            words += [word for value in setting.values for word in words_for(action, value)]
+            # One word each: a line break in a value is part of it.
+            words += [f"{key.flag}={value}" for value in setting.values]
     problems.raise_any()
     sources |= found
     return words

@@ -1,4 +1,4 @@
-"""The flags that say which cluster, and the connection that they lead to."""
+"""The connection that the cluster flags lead to."""
 
 from __future__ import annotations
 
@@ -10,18 +10,6 @@ if TYPE_CHECKING:
 
     from aicr.artifact.config_map import ClusterRef
     from aicr.cluster.connection import Connection
-
-
-def add_cluster_flags(parser: argparse.ArgumentParser) -> None:
-    """``--kubeconfig`` and ``--context``."""
-    group = parser.add_argument_group("cluster")
-    group.add_argument(
-        "-k",
-        "--kubeconfig",
-        metavar="FILE",
-        help="default: KUBECONFIG, ~/.kube/config, then the pod's own account",
-    )
-    group.add_argument("--context", metavar="NAME", help="default: the current context")
 
 
 def add_exclude_flag(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +24,7 @@ def add_exclude_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def cluster_of(args: argparse.Namespace) -> ClusterRef:
-    """What the flags of ``add_cluster_flags`` say."""
+    """What the flags of ``flags.add_cluster_flags`` say."""
     from aicr.artifact.config_map import ClusterRef
 
     return ClusterRef(args.kubeconfig, args.context, on_note=warn)

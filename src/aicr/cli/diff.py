@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.flags import (
+    add_bool,
+    add_catalog_flags,
+    add_cluster_flags,
+    cluster_for,
+    open_catalog_of,
+)
 from aicr.cli.output import columns, note, warn, write
 
 TYPE_CHECKING = False
@@ -28,7 +34,8 @@ deployment order and the validation; not the metadata. A bundle's values are tho
 recipe's those that the catalog in use gives it: what changed in the values files of two catalogs
 shows between bundles alone.
 
-Exit codes: 0 compared; 2 an artifact or the catalog is at fault.
+Exit codes: 0 compared; 2 an artifact or the catalog is at fault; with cm:// also 3 not there, 4 not
+allowed to read, 5 too slow, 6 not reachable.
 With --exit-code: 0 no difference, 1 some difference, 2 as above.
 """
 _WIDTH = 60
@@ -36,14 +43,15 @@ _WIDTH = 60
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.add_argument("before", metavar="A", help="a recipe, or the folder of a bundle")
-    parser.add_argument("after", metavar="B", help="a recipe, or the folder of a bundle")
+    parser.add_argument("before", metavar="A", help="a recipe, the folder of a bundle, or cm://")
+    parser.add_argument("after", metavar="B", help="the same")
     parser.add_argument(
         "-t", "--format", choices=("table", "json", "patch"), default="table",
         help="default: table; patch is a unified diff",
     )  # fmt: skip
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
     add_bool(parser, "--exit-code", help="exit 1 if there is a difference")
+    add_cluster_flags(parser)
     add_catalog_flags(parser)
 
 
@@ -52,7 +60,8 @@ def run(args: argparse.Namespace) -> int:
 
     catalog = open_catalog_of(args)
     (old, old_values), (new, new_values) = (
-        _side(location, flag, catalog) for location, flag in ((args.before, "A"), (args.after, "B"))
+        _side(args, location, flag, catalog)
+        for location, flag in ((args.before, "A"), (args.after, "B"))
     )
     if old_values is not None and new_values is not None:
         # What only one side has values of is compared by what they are made of.
@@ -68,11 +77,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if found and args.exit_code else 0
 
 
-def _side(location: str, flag: str, catalog: Catalog) -> tuple[Recipe, Values | None]:
+def _side(
+    args: argparse.Namespace, location: str, flag: str, catalog: Catalog
+) -> tuple[Recipe, Values | None]:
     from aicr.artifact.read import open_artifact
     from aicr.recipe.document import recipe_from
 
-    artifact = open_artifact(location, flag)
+    artifact = open_artifact(location, flag, cluster_for(args, location))
     recipe = recipe_from(
         artifact.document, artifact.where, on_warning=lambda problem: warn(str(problem))
     )

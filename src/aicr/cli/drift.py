@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of, connect
-from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
+from aicr.cli.connect import add_exclude_flag, cluster_of, connect
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
 from aicr.cli.output import columns, warn, write
 
 TYPE_CHECKING = False
@@ -143,7 +143,8 @@ def _table(
     from aicr.upgrade.source import SourceBlock, source_lines
 
     lines = ["DRIFT\n", f"  {'recipe':<12}{cell(recipe)}\n"]
-    for name, value in source_lines(SourceBlock(installed, failures)):
+    about = [("deployer", installed.deployer), *source_lines(SourceBlock(installed, failures))]
+    for name, value in about:
         lines.append(f"  {name:<12}{cell(value)}\n")
     lines += [f"  ! {cell(failure)}\n" for failure in failures]
     lines.append("\n")

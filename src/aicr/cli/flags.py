@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import NoReturn
 
+    from aicr.artifact.config_map import ClusterRef
     from aicr.catalog.layers import Catalog
     from aicr.documents.fields import Problem
 
@@ -204,6 +205,40 @@ def add_catalog_flags(parser: argparse.ArgumentParser) -> None:
         "--allow-unknown-fields",
         help="warn about keys that this version does not know in a catalog, instead of failing",
     )
+
+
+def add_cluster_flags(parser: argparse.ArgumentParser) -> None:
+    """``--kubeconfig`` and ``--context``, for what reads or writes ``cm://`` or a cluster."""
+    group = parser.add_argument_group("cluster")
+    group.add_argument(
+        "-k",
+        "--kubeconfig",
+        metavar="FILE",
+        help="default: KUBECONFIG, ~/.kube/config, then the pod's own account",
+    )
+    group.add_argument("--context", metavar="NAME", help="default: the current context")
+
+
+def cluster_for(args: argparse.Namespace, location: str) -> ClusterRef | None:
+    """Where a ``cm://`` is looked up; None, and nothing loaded, for anything else."""
+    if not location.startswith("cm://"):
+        return None
+    from aicr.cli.connect import cluster_of
+
+    return cluster_of(args)
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """What reads a number of these bounds, in ASCII digits and nothing else."""
+
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(
+            f"expected a number from {least} to {most}, found {text!a}"
+        )
+
+    return read
 
 
 def open_catalog_of(args: argparse.Namespace) -> Catalog:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
+from aicr.cli.connect import cluster_of
+from aicr.cli.flags import (
+    add_bool,
+    add_catalog_flags,
+    add_cluster_flags,
+    is_on,
+    open_catalog_of,
+    whole,
+)
 from aicr.cli.output import warn, write
 from aicr.errors import invalid
 
@@ -65,7 +72,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for each cluster; default: 60",
     )  # fmt: skip
     parser.add_argument(
-        "--parallel", metavar="N", type=int, default=8, help="how many at once; default: 8"
+        "--parallel",
+        metavar="N",
+        type=whole(1, 1000),
+        default=8,
+        help="how many at once; default: 8",
     )
     add_bool(
         parser,
@@ -97,8 +108,8 @@ def run(args: argparse.Namespace) -> int:
     from aicr.upgrade.fleet import Fleet
 
     check_deployer(args.deployer)
-    if args.parallel < 1 or args.timeout <= 0:
-        raise invalid("--parallel and --timeout: expected more than 0")
+    if args.timeout <= 0:
+        raise invalid(f"--timeout {args.timeout}: expected more than 0")
     found = entries(args.locations, args.clusters)
     gc.disable()  # documents are trees: to look for cycles in a thousand takes half the time
     reading = Reading(

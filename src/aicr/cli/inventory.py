@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of, connect
-from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
+from aicr.cli.connect import add_exclude_flag, cluster_of, connect
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
 from aicr.cli.output import columns, note, warn, write
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aicr.upgrade.cluster_side import Installed
     from aicr.upgrade.installed import Install
 
-_HEAD = ["COMPONENT", "VERSION", "NAMESPACE", "RELEASE", "REVISION", "STATE", "SINCE"]
+_HEAD = ["VERSION", "NAMESPACE", "RELEASE", "REVISION", "STATE", "SINCE", "RECORD"]
 _EPILOG = """\
 Examples:
   aicr inventory
@@ -118,9 +118,10 @@ def _table(installed: Installed) -> str:
     for name, value in source_lines(SourceBlock(installed, ())):
         lines.append(f"  {name:<12}{_cell(value)}\n")
     if installed.installs:
-        lines += ["\n", _rows(installed.installs)]
+        lines += ["\n", _rows("COMPONENT", [(one.component, one) for one in installed.installs])]
     if installed.others:
-        lines += ["\nOF NO COMPONENT\n", _rows(installed.others)]
+        others = _rows("CHART", [(one.chart, one) for one in installed.others])
+        lines += ["\nOF NO COMPONENT\n", others]
     notes = [one for one in (*installed.installs, *installed.others) if one.note]
     if notes:
         lines.append("\nNOTES\n")
@@ -128,17 +129,18 @@ def _table(installed: Installed) -> str:
     return "".join(lines)
 
 
-def _rows(installs: Sequence[Install]) -> str:
-    rows = [_HEAD]
-    for one in installs:
+def _rows(first: str, installs: Sequence[tuple[str, Install]]) -> str:
+    rows = [[first, *_HEAD]]
+    for name, one in installs:
         texts = [
-            one.component,
+            name,
             one.version,
             one.namespace,
             one.release,
             one.revision,
             one.state,
             _seconds(one.since),
+            one.storage if one.stored_in == one.namespace else f"{one.storage} in {one.stored_in}",
         ]
         rows.append([_cell(text) or "-" for text in texts])
     return columns(rows)

@@ -59,8 +59,9 @@ class PlatformFlag(argparse.Action):
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument(
-        "-r", "--recipe", metavar="RECIPE", help="a recipe, or a bundle's folder; or give criteria"
-    )
+        "-r", "--recipe", metavar="RECIPE",
+        help="a recipe, a bundle's folder, or cm://; or give criteria",
+    )  # fmt: skip
     add_resolution_flags(parser, platform=PlatformFlag)
     parser.add_argument(
         "--set", metavar="COMPONENT:PATH=VALUE", action="append", default=[], dest="sets",

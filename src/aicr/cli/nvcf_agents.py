@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import (
     add_fleet_flags,
     add_format_flag,
+    add_plan_flag,
     add_read_flags,
     answer,
     end_by_sigterm,
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--expect", metavar="FILE", help="compare the registrations with what --save wrote"
     )
-    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+    add_plan_flag(parser)
     add_format_flag(parser)
     add_read_flags(parser)
 
@@ -60,12 +60,8 @@ def run(args: argparse.Namespace) -> int:
     if args.plan:
         write(agents_plan(clusters, args))
         return 0
-    from aicr.nvcf.roll_gate import (
-        agents_outcome,
-        registration_differences,
-        registrations_text,
-        wrong_cluster_outcome,
-    )
+    from aicr.nvcf.registrations import registration_differences, registrations_text
+    from aicr.nvcf.roll_report import agents_outcome, wrong_cluster_outcome
 
     digests = digests_of(args, fleet)
     saved = b""
@@ -105,27 +101,8 @@ def read_agents(
     args: argparse.Namespace, clusters: Sequence[ComputeCluster], digests: dict[str, str]
 ) -> tuple[Opened, list[Agent]]:
     """The agent of every cluster; none is read where one is another cluster than its entry's."""
+    from aicr.nvcf.agent_starts import agents_of
     from aicr.nvcf.kube import open_fleet
 
     opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
     return opened, [] if opened.wrong else agents_of(opened, clusters, digests)
-
-
-def agents_of(
-    opened: Opened, clusters: Sequence[ComputeCluster], digests: dict[str, str]
-) -> list[Agent]:
-    """The agent of every cluster, side by side; one that was not reached is unverified."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    from aicr.nvcf.agent_versions import UNVERIFIED
-    from aicr.nvcf.agents import Agent, read_agent
-
-    def one(cluster: ComputeCluster) -> Agent:
-        kube = opened.found.get(cluster.name)
-        if kube is None:
-            why = opened.failed[cluster.name].message
-            return Agent(cluster.name, agent_class=UNVERIFIED, doubts=[why])
-        return read_agent(kube, digests, corrected=cluster.corrected)
-
-    with ThreadPoolExecutor(max(1, min(len(clusters), 32))) as pool:
-        return list(pool.map(one, clusters))

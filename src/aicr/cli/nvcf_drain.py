@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import time
 
-from aicr.cli.nvcf_flags import answer, end_by_sigterm, seconds
-from aicr.cli.nvcf_nats import (
-    add_nats_flags,
-    countdown,
-    no_answer,
-    open_default_record,
-    reach_of,
-    record_path,
-    wrong_clusters,
-)
+from aicr.cli.nvcf_countdown import countdown, said_when_left
+from aicr.cli.nvcf_flags import add_seconds, answer, end_by_sigterm, refuse_variables, seconds
+from aicr.cli.nvcf_nats import add_nats_flags
+from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import note, write
-from aicr.errors import AicrError, invalid
+from aicr.errors import invalid
 from aicr.nvcf.outcome import failure_code as failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
+    from typing import NoReturn
 
     from aicr.nvcf.drain import Answered, Gate, Wishes
+    from aicr.nvcf.evidence import Record
     from aicr.nvcf.outcome import Outcome
     from aicr.nvcf.reach import Reach
 
@@ -67,23 +64,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_wish_flags(parser: argparse.ArgumentParser) -> None:
     """What drain and gate both take."""
-    parser.add_argument(
-        "--settle", type=seconds, default=30.0, metavar="SECONDS",
-        help="between the two readings (default and least: 30)",
-    )  # fmt: skip
+    add_seconds(parser, "--settle", 30.0, "between the two readings, at least 30")
     parser.add_argument(
         "--callers-paused", action="store_true",
         help="you state that callers were paused since the last drained reading",
     )  # fmt: skip
-    parser.add_argument(
-        "--restart-window", type=seconds, default=900.0, metavar="SECONDS",
-        help="between a drained reading and a server's restart (default: 900)",
-    )  # fmt: skip
+    add_seconds(
+        parser, "--restart-window", 900.0, "between a drained reading and a server's restart"
+    )
 
 
 def wishes_of(args: argparse.Namespace) -> Wishes:
     from aicr.nvcf import drain
 
+    refuse_variables(args, "callers_paused", "new_baseline", "reason")
     if args.settle < drain.LEAST_SETTLE:
         raise invalid(f"--settle {args.settle:g}: at least {drain.LEAST_SETTLE:g} s are needed")
     if getattr(args, "new_baseline", False) and not args.reason:
@@ -108,45 +102,60 @@ def run(args: argparse.Namespace) -> int:
 
         write(drain_plan(fleet, args, wishes.settle))
         return 0
-    reach = reach_of(args, fleet)
-    wrong = wrong_clusters(reach, "drain")
-    if wrong is not None:
-        return answer(wrong, args.format)
-    uid = _uid(reach)
-    path = record_path(args, fleet, uid)
-    try:
-        return _run(args, reach, wishes, path, uid)
-    except AicrError as error:
-        return answer(no_answer("drain", "cannot-verify", error), args.format)
+    last = _Last()
+    with said_when_left(last.words):
+        return answer_with_record(
+            args,
+            fleet,
+            "drain",
+            "cannot-verify",
+            lambda reach, record, path: _answer(args, wishes, last, reach, record, path),
+        )
 
 
-def _run(args: argparse.Namespace, reach: Reach, wishes: Wishes, path: str, uid: str) -> int:
+class _Last:
+    """The last answer that was given, for whoever leaves early."""
+
+    def __init__(self) -> None:
+        self.given: Outcome | None = None
+
+    def words(self) -> str:
+        if self.given is None:
+            return (
+                "left before there was an answer, which is no go: keep callers paused, and run it "
+                "again; nothing was changed"
+            )
+        until = f", valid until {self.given.valid_until}" if self.given.go else ""
+        return (
+            f"left; the last answer was {self.given.answer} as of {self.given.as_of}{until}; "
+            "nobody watches from here on"
+        )
+
+
+def _answer(
+    args: argparse.Namespace,
+    wishes: Wishes,
+    last: _Last,
+    reach: Reach,
+    record: Record | None,
+    path: str,
+) -> Outcome:
     from aicr.nvcf.drain import Gate
 
-    record = open_default_record(path, uid) if uid else None
-    try:
-        gate = Gate(
-            reach,
-            record,
-            wishes,
-            sleep=lambda whole: countdown("second reading", whole),
-            tell=note if args.watch or args.wait else lambda text: None,
-        )
-        found = gate.answer()
-        if args.wait:
-            found = _wait(gate, found, reach, args)
-        outcome = outcome_for(found, reach, args, path)
-        if args.watch:
-            return _watch(gate, found, outcome, reach, args, path)
-    finally:
-        if record is not None:
-            record.close()
-    return answer(outcome, args.format)
-
-
-def _uid(reach: Reach) -> str:
-    kube = reach.opened.found.get("control-plane")
-    return kube.uid if kube is not None else ""
+    gate = Gate(
+        reach,
+        record,
+        wishes,
+        sleep=lambda whole: countdown("second reading", whole),
+        tell=note if args.watch or args.wait else lambda text: None,
+    )
+    found = gate.answer()
+    if args.wait:
+        found = _wait(gate, found, reach, args)
+    outcome = outcome_for(found, reach, args, path)
+    if args.watch:
+        _watch(gate, outcome, last, args, lambda found: outcome_for(found, reach, args, path))
+    return outcome
 
 
 def outcome_for(
@@ -154,15 +163,15 @@ def outcome_for(
 ) -> Outcome:
     from aicr.nvcf.drain_report import outcome_of
 
-    waits, notes = waits_of(found, reach)
+    waits, agents = waits_of(found, reach)
     return outcome_of(
-        found, command=command, fleet=args.fleet, record=path, waits=waits, extra_notes=notes
+        found, command=command, fleet=args.fleet, record=path, waits=waits, agents=agents
     )
 
 
 def waits_of(found: Answered, reach: Reach) -> tuple[float | None, list[str]]:
-    """Until when redelivery may still come, and which agents keep it from helping; agents are
-    asked only where something is left."""
+    """Until when redelivery may still come, and what to do first about agents that keep it from
+    helping; agents are asked only where something is left."""
     from aicr.nvcf.agent_starts import read_agents, starts_of
     from aicr.nvcf.agent_versions import AFFECTED
     from aicr.nvcf.drain import wait_until
@@ -171,12 +180,12 @@ def waits_of(found: Answered, reach: Reach) -> tuple[float | None, list[str]]:
     if found.decision.answer != NOT_DRAINED:
         return 0.0, []
     agents = read_agents(reach)
-    notes = [
-        f"{agent.cluster}: its agent is affected by reused message ids: {agent.action}"
+    affected = [
+        f"{agent.cluster}: its agent skips reused message ids: {agent.action}."
         for agent in agents
         if agent.agent_class == AFFECTED
     ]
-    return wait_until(found, starts_of(agents)), notes
+    return wait_until(found, starts_of(agents)), affected
 
 
 def _wait(gate: Gate, found: Answered, reach: Reach, args: argparse.Namespace) -> Answered:
@@ -201,19 +210,18 @@ def _wait(gate: Gate, found: Answered, reach: Reach, args: argparse.Namespace) -
 
 def _watch(
     gate: Gate,
-    found: Answered,
     outcome: Outcome,
-    reach: Reach,
+    last: _Last,
     args: argparse.Namespace,
-    path: str,
-) -> int:
+    outcome_of: Callable[[Answered], Outcome],
+) -> NoReturn:
     """Report each change until somebody ends it; the exit code is that of the signal."""
     answer(outcome, args.format)
-    last = found.decision.answer
+    last.given = outcome
     while True:
         time.sleep(1.0)
-        found = gate.answer()
-        if found.decision.answer != last:
-            note(f"the answer was {last} and is {found.decision.answer}")
-            last = found.decision.answer
-            answer(outcome_for(found, reach, args, path), args.format)
+        outcome = outcome_of(gate.answer())
+        if outcome.answer != last.given.answer:
+            note(f"the answer was {last.given.answer} and is {outcome.answer}")
+            answer(outcome, args.format)
+        last.given = outcome

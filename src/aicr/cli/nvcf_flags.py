@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
+import sys
 
+from aicr.cli.flags import add_bool
 from aicr.cli.output import write
 from aicr.errors import invalid
 
@@ -43,16 +46,31 @@ def add_format_flag(parser: argparse.ArgumentParser, *, default: str = "table") 
     )  # fmt: skip
 
 
-def add_read_flags(parser: argparse.ArgumentParser) -> None:
-    """Bounds for what is asked of API servers."""
+def add_plan_flag(parser: argparse.ArgumentParser) -> None:
+    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+
+
+def add_read_flags(
+    parser: argparse.ArgumentParser, *, read: float = 60.0, tries: int = 5
+) -> argparse._ArgumentGroup:
+    """Bounds for what is asked of API servers; the group, for more of them."""
     group = parser.add_argument_group("bounds")
-    group.add_argument(
-        "--timeout-connect", type=seconds, default=10.0, metavar="SECONDS",
-        help="for one connection to a server (default: 10)",
-    )  # fmt: skip
-    group.add_argument(
-        "--timeout-read", type=seconds, default=60.0, metavar="SECONDS",
-        help="for one answer of an API server, of up to 5 tries (default: 60)",
+    add_seconds(group, "--timeout-connect", 10.0, "for one connection to a server")
+    add_seconds(
+        group, "--timeout-read", read, f"for one answer of an API server, of up to {tries} tries"
+    )
+    return group
+
+
+def add_account_flag(parser: argparse.ArgumentParser) -> None:
+    add_seconds(parser, "--timeout-account", 30.0, "for one answer of nvcf-cli")
+
+
+def add_seconds(parser: argparse._ActionsContainer, flag: str, default: float, what: str) -> None:
+    """A duration."""
+    parser.add_argument(
+        flag, type=seconds, default=default, metavar="SECONDS",
+        help=f"{what} (default: {default:g})",
     )  # fmt: skip
 
 
@@ -70,10 +88,7 @@ def add_registry_flags(parser: argparse.ArgumentParser) -> None:
         "--plain-http", action="append", default=[], metavar="HOST[:PORT]",
         help="speak http to this registry; may be repeated",
     )  # fmt: skip
-    group.add_argument(
-        "--timeout-registry", type=seconds, default=20.0, metavar="SECONDS",
-        help="for one answer of a registry, of up to 3 tries (default: 20)",
-    )  # fmt: skip
+    add_seconds(group, "--timeout-registry", 20.0, "for one answer of a registry, of up to 3 tries")
 
 
 def seconds(text: str) -> float:
@@ -85,6 +100,19 @@ def seconds(text: str) -> float:
     if not 0 < value < 1e6:
         raise invalid(f'expected a number of seconds, found "{text}"')
     return value
+
+
+def refuse_variables(args: argparse.Namespace, *stated: str) -> None:
+    """What the operator states holds for one run: a variable that is set somewhere is no
+    statement. Raises INVALID_REQUEST."""
+    for dest in stated:
+        if dest in args.sources:
+            flag = "--" + dest.replace("_", "-")
+            raise invalid(
+                f"{args.sources[dest]}: {flag} is a statement about this run, and is not read from "
+                "the environment",
+                hint=f"unset it, and pass {flag} where it is true",
+            )
 
 
 def patience_of(args: argparse.Namespace) -> Patience:
@@ -112,8 +140,16 @@ def answer(outcome: Outcome, form: str, *, fleet: str = DEFAULT_FLEET) -> int:
     words = outcome.next_command.split(" ")
     if fleet != DEFAULT_FLEET and words[2:3] and words[2] in _WITH_FLEET and "--fleet" not in words:
         outcome.next_command = f"{outcome.next_command} --fleet {shlex.quote(fleet)}"
-    write(render(outcome, form))
+    write(render(outcome, form, _width()))
     return outcome.exit
+
+
+def _width() -> int:
+    """Of the terminal that the answer goes to; 0 where it goes elsewhere."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+    except (OSError, ValueError):
+        return 0
 
 
 def end_by_sigterm() -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from aicr.cli.nvcf_countdown import countdown, said_when_left
 from aicr.cli.nvcf_drain import add_wish_flags, wishes_of
-from aicr.cli.nvcf_flags import answer, end_by_sigterm, seconds
-from aicr.cli.nvcf_nats import (
-    add_nats_flags,
-    countdown,
-    no_answer,
-    open_default_record,
-    reach_of,
-    record_path,
-    wrong_clusters,
-)
+from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
+from aicr.cli.nvcf_nats import add_nats_flags
+from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import write
-from aicr.errors import AicrError, invalid
+from aicr.errors import invalid
 from aicr.nvcf.outcome import failure_code as failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from aicr.nvcf.drain import Wishes
-    from aicr.nvcf.gate import Asked
+    from aicr.nvcf.evidence import Record
+    from aicr.nvcf.outcome import Outcome
     from aicr.nvcf.reach import Reach
 
 _EPILOG = """\
@@ -50,19 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--expect", metavar="FILE", help="registrations as aicr nvcf agents --save wrote them"
     )
-    parser.add_argument(
-        "--timeout-account", type=seconds, default=30.0, metavar="SECONDS",
-        help="for one answer of nvcf-cli (default: 30)",
-    )  # fmt: skip
+    add_account_flag(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.fleet_file import read_fleet
-    from aicr.nvcf.gate import Asked
+    from aicr.nvcf.gate import Asked, decide_gate, gate_page
 
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     wishes = wishes_of(args)
+    refuse_variables(args, "guide_gate_passed", "allow_running_tasks")
     asked = Asked(
         guide=args.guide_gate_passed.strip(),
         allow_tasks=args.allow_running_tasks,
@@ -70,37 +62,20 @@ def run(args: argparse.Namespace) -> int:
         account_seconds=args.timeout_account,
     )
     if args.plan:
-        from aicr.nvcf.queue_plan import drain_plan
+        from aicr.nvcf.queue_plan import gate_plan
 
-        write(drain_plan(fleet, args, wishes.settle))
+        write(gate_plan(fleet, args, wishes.settle))
         return 0
-    reach = reach_of(args, fleet)
-    wrong = wrong_clusters(reach, "gate")
-    if wrong is not None:
-        return answer(wrong, args.format)
-    kube = reach.opened.found.get("control-plane")
-    uid = kube.uid if kube is not None else ""
-    path = record_path(args, fleet, uid)
-    try:
-        return _run(args, reach, wishes, asked, path, uid)
-    except AicrError as error:
-        return answer(no_answer("gate", "hold", error), args.format)
 
+    def work(reach: Reach, record: Record | None, path: str) -> Outcome:
+        from aicr.nvcf.drain import Gate
 
-def _run(
-    args: argparse.Namespace, reach: Reach, wishes: Wishes, asked: Asked, path: str, uid: str
-) -> int:
-    from aicr.nvcf.drain import Gate
-    from aicr.nvcf.gate import decide_gate, gate_page
-
-    record = open_default_record(path, uid) if uid else None
-    try:
         gate = Gate(reach, record, wishes, sleep=lambda whole: countdown("second reading", whole))
         checks, answered = decide_gate(reach, record, gate, asked)
-    finally:
-        if record is not None:
-            record.close()
-    return answer(gate_page(checks, answered, fleet=args.fleet, record=path), args.format)
+        return gate_page(checks, answered, fleet=args.fleet, record=path)
+
+    with said_when_left(lambda: "left before there was an answer: hold the NATS roll"):
+        return answer_with_record(args, fleet, "gate", "hold", work)
 
 
 def _expected(path: str | None) -> tuple[str, bytes] | None:

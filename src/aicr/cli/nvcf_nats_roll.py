@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from aicr.cli.flags import add_bool
-from aicr.cli.nvcf_agents import agents_of, digests_of
-from aicr.cli.nvcf_flags import add_fleet_flags, add_format_flag, answer, end_by_sigterm
+from aicr.cli.nvcf_agents import digests_of
+from aicr.cli.nvcf_flags import (
+    add_fleet_flags,
+    add_format_flag,
+    add_plan_flag,
+    answer,
+    end_by_sigterm,
+)
 from aicr.cli.nvcf_nats import add_access_flags, reach_of
 from aicr.cli.output import write
 from aicr.nvcf.outcome import failure_code as failure_code
@@ -28,13 +33,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--inventory", metavar="FILE|URL",
         help="the compute plane's inventory, for images that have only a digest",
     )  # fmt: skip
-    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+    add_plan_flag(parser)
     add_format_flag(parser)
     add_access_flags(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from aicr.nvcf import clock
     from aicr.nvcf.fleet_file import read_fleet
 
     end_by_sigterm()
@@ -44,9 +48,10 @@ def run(args: argparse.Namespace) -> int:
 
         write(roll_plan(fleet, args))
         return 0
-    from aicr.nvcf.page import consumers_of
+    from aicr.nvcf.agent_starts import agents_of
     from aicr.nvcf.reading import Sources, take_reading
-    from aicr.nvcf.roll_gate import gate_outcome, roll_gate, wrong_cluster_outcome
+    from aicr.nvcf.roll_gate import consumers_of, roll_of
+    from aicr.nvcf.roll_report import gate_outcome, wrong_cluster_outcome
 
     digests = digests_of(args, fleet)
     reach = reach_of(args, fleet)
@@ -56,14 +61,7 @@ def run(args: argparse.Namespace) -> int:
     agents = agents_of(opened, fleet.compute, digests)
     sources = Sources()
     reading = take_reading(reach, set(), sources)
-    doubts = [f"unpinned: {name} is {uid}" for name, uid in opened.unpinned.items()]
-    seconds, which = opened.skew
-    if seconds > clock.MOST_SKEW and not reading.until:  # else the reading has compared them
-        doubts.append(f"the clocks of {which} are {seconds:.0f} s apart")
-    # What a part that was not read holds is not known: a consumer may be missing for that reason.
-    doubts += [str(one) for one in reading.problems]
-    consumers = consumers_of(reading)
-    gate = roll_gate(agents, consumers, fleet.retired, doubts, whole=not reading.problems)
+    gate = roll_of(reach, agents, reading)
     source = "; ".join(one for one in (sources.monitor, sources.client) if one)
-    outcome = gate_outcome(gate, agents, opened, consumers, source)
+    outcome = gate_outcome(gate, agents, opened, consumers_of(reading), source, reading.at)
     return answer(outcome, args.format, fleet=args.fleet)

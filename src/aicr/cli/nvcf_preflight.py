@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from aicr.cli.nvcf_flags import answer, end_by_sigterm, seconds
-from aicr.cli.nvcf_nats import (
-    add_nats_flags,
-    no_answer,
-    open_default_record,
-    reach_of,
-    record_path,
-    wrong_clusters,
-)
+from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
+from aicr.cli.nvcf_nats import add_nats_flags
+from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import write
-from aicr.errors import AicrError
 from aicr.nvcf.outcome import failure_code as failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+
+    from aicr.nvcf.evidence import Record
+    from aicr.nvcf.outcome import Outcome
+    from aicr.nvcf.reach import Reach
 
 _EPILOG = """\
 Examples:
@@ -50,10 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--record-task", action="append", default=[], metavar="NCA:TASK",
         help="remember this task for aicr nvcf verify; may be repeated",
     )  # fmt: skip
-    parser.add_argument(
-        "--timeout-account", type=seconds, default=30.0, metavar="SECONDS",
-        help="for one answer of nvcf-cli (default: 30)",
-    )  # fmt: skip
+    add_account_flag(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,25 +68,15 @@ def run(args: argparse.Namespace) -> int:
         + [subject_of_flag("--record-task", one) for one in args.record_task],
         account_seconds=args.timeout_account,
     )
+    refuse_variables(args, "no_tasks")
     if args.plan:
-        from aicr.nvcf.queue_plan import drain_plan
+        from aicr.nvcf.queue_plan import preflight_plan
 
-        write(drain_plan(fleet, args, 0))
+        write(preflight_plan(fleet, args))
         return 0
-    reach = reach_of(args, fleet)
-    wrong = wrong_clusters(reach, "preflight")
-    if wrong is not None:
-        return answer(wrong, args.format)
-    kube = reach.opened.found.get("control-plane")
-    uid = kube.uid if kube is not None else ""
-    path = record_path(args, fleet, uid)
-    try:
-        record = open_default_record(path, uid) if uid else None
-        try:
-            checks, at = preflight(reach, record, plan)
-        finally:
-            if record is not None:
-                record.close()
-    except AicrError as error:
-        return answer(no_answer("preflight", "cannot-verify", error), args.format)
-    return answer(preflight_page(checks, at, fleet=args.fleet, record=path), args.format)
+
+    def work(reach: Reach, record: Record | None, path: str) -> Outcome:
+        checks, at = preflight(reach, record, plan)
+        return preflight_page(checks, at, fleet=args.fleet, record=path)
+
+    return answer_with_record(args, fleet, "preflight", "cannot-verify", work)

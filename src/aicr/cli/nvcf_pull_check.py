@@ -12,11 +12,11 @@ from aicr.cli.nvcf_flags import (
     add_format_flag,
     add_read_flags,
     add_registry_flags,
+    add_seconds,
     answer,
     end_by_sigterm,
     patience_of,
     registry_of,
-    seconds,
 )
 from aicr.cli.nvcf_task_images import add_inventory_flag, add_render_flag
 from aicr.cli.output import note, warn, write
@@ -92,10 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("delete", 30.0, "for a pod to be gone"),
         ("events", 3.0, "for the events of a pull that succeeded"),
     ):
-        group.add_argument(
-            f"--timeout-{name}", type=seconds, default=default, metavar="SECONDS",
-            help=f"{what} (default: {default:g})",
-        )  # fmt: skip
+        add_seconds(group, f"--timeout-{name}", default, what)
     add_registry_flags(parser)
 
 

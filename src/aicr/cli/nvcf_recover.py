@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from aicr.cli.nvcf_flags import answer, end_by_sigterm, seconds
-from aicr.cli.nvcf_nats import add_nats_flags, reach_of, record_path, wrong_clusters
+from aicr.cli.nvcf_flags import add_account_flag, answer, end_by_sigterm
+from aicr.cli.nvcf_nats import add_nats_flags, reach_of
+from aicr.cli.nvcf_record import record_path
 from aicr.cli.output import note, write
 from aicr.errors import AicrError, invalid
 from aicr.nvcf.outcome import failure_code as failure_code
@@ -40,10 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--termination", action="store_true", help="the termination stream's messages too"
     )
-    parser.add_argument(
-        "--timeout-account", type=seconds, default=30.0, metavar="SECONDS",
-        help="for one answer of nvcf-cli (default: 30)",
-    )  # fmt: skip
+    add_account_flag(parser)
     parser.add_argument(
         "--known-function", action="append", default=[], metavar="NCA:FUNCTION:VERSION",
         help="a function that exists: it shows that a 404 comes from its account",
@@ -52,6 +50,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.fleet_file import read_fleet
+    from aicr.nvcf.recover import without_collector
+    from aicr.nvcf.roll_report import wrong_cluster_outcome
 
     end_by_sigterm()
     if args.append and args.record:
@@ -64,15 +64,18 @@ def run(args: argparse.Namespace) -> int:
         write(recover_plan(fleet, args))
         return 0
     reach = reach_of(args, fleet)
-    wrong = wrong_clusters(reach, "recover")
-    if wrong is not None:
-        return answer(wrong, args.format)
+    if reach.opened.wrong:
+        return answer(wrong_cluster_outcome("recover", reach.opened), args.format)
     kube = reach.opened.found.get("control-plane")
     if kube is None:
         return answer(_unreached(reach), args.format)
     path = args.append or record_path(args, fleet, kube.uid)
     record = _record(args, path, kube.uid)
-    outcome = _captured(reach, record, path, args, known)
+    try:
+        with without_collector():
+            outcome = _captured(reach, record, path, args, known)
+    finally:
+        _let_go(record)  # where it was ended from outside: what was captured has its closing entry
     return answer(outcome, args.format)
 
 
@@ -117,7 +120,6 @@ def _captured(
     except AicrError as error:
         found.problems.append(error.message)
         found.failed = True
-        _let_go(record)
     waits = _waits(found, reach) if found.findings else {}
     answered, until = answer_of(found, waits, kube.now())
     return outcome_of(

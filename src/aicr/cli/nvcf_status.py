@@ -6,6 +6,7 @@ from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import (
     add_fleet_flags,
     add_format_flag,
+    add_plan_flag,
     add_read_flags,
     answer,
     end_by_sigterm,
@@ -35,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_fleet_flags(parser, choose=False)
     add_bool(parser, "--pin", help="write the UIDs that were found into entries that state none")
-    add_bool(parser, "--plan", help="print what would be read, and read nothing")
+    add_plan_flag(parser)
     add_format_flag(parser)
     add_read_flags(parser)
 
@@ -49,9 +50,8 @@ def run(args: argparse.Namespace) -> int:
     if args.plan:
         write(status_plan(fleet, args))
         return 0
-    from concurrent.futures import ThreadPoolExecutor
-
     from aicr.nvcf.kube import open_fleet
+    from aicr.nvcf.side_by_side import side_by_side
     from aicr.nvcf.status import look, status_outcome
 
     opened = open_fleet(entries_of(fleet), role=ROLE, patience=patience_of(args))
@@ -59,8 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if not opened.wrong:  # else nothing more is read, of no cluster
         if args.pin and opened.unpinned:
             fleet = _pin(args.fleet, fleet, opened)
-        with ThreadPoolExecutor(32) as pool:
-            seen = list(pool.map(look, opened.found.values()))
+        seen = side_by_side(look, list(opened.found.values()), 32)
     return answer(status_outcome(fleet, opened, seen), args.format, fleet=args.fleet)
 
 

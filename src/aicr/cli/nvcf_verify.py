@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from aicr.cli.nvcf_flags import add_fleet_flags, add_format_flag, answer, end_by_sigterm, seconds
-from aicr.cli.nvcf_nats import no_answer
+from aicr.cli.nvcf_flags import (
+    add_account_flag,
+    add_fleet_flags,
+    add_format_flag,
+    add_plan_flag,
+    answer,
+    end_by_sigterm,
+    refuse_variables,
+)
+from aicr.cli.nvcf_record import no_answer
+from aicr.cli.output import write
 from aicr.errors import AicrError, invalid
 from aicr.nvcf.outcome import failure_code as failure_code
 
@@ -32,11 +41,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--invoke", default="", metavar="NCA", help="send this account's invocation (traffic)"
     )
-    parser.add_argument(
-        "--timeout-account", type=seconds, default=60.0, metavar="SECONDS",
-        help="for one answer of nvcf-cli (default: 60)",
-    )  # fmt: skip
+    add_plan_flag(parser)
     add_format_flag(parser)
+    add_account_flag(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,6 +55,12 @@ def run(args: argparse.Namespace) -> int:
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     deployments = [subject_of_flag("--new-deployment", one) for one in args.new_deployment]
+    refuse_variables(args, "invoke", "new_deployment")
+    if args.plan:
+        from aicr.nvcf.queue_plan import verify_plan
+
+        write(verify_plan(fleet, args))
+        return 0
     path = args.record or fleet.record_folder()
     if not path:
         raise invalid("--record: needed while the fleet file states no clusterUid")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, cluster_of
+from aicr.cli.connect import cluster_of
 from aicr.cli.flags import (
     add_bool,
     add_catalog_flags,
+    add_cluster_flags,
     add_config_flag,
     add_criteria_flags,
     open_catalog_of,
     stated_criteria,
+    whole,
 )
 from aicr.errors import invalid
 
@@ -56,7 +58,11 @@ def configure(
     """Declare the resolution flags."""
     add_criteria_flags(parser, platform=platform)
     parser.add_argument(
-        "--nodes", type=int, default=0, metavar="N", help="how many GPU nodes (advisory)"
+        "--nodes",
+        type=whole(0, 999_999_999),
+        default=0,
+        metavar="N",
+        help="how many GPU nodes (advisory)",
     )
     add_bool(parser, "--criteria-strict", help="admit only the values that this version ships")
     parser.add_argument(

@@ -3,7 +3,8 @@ it."""
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, cluster_of, connect
+from aicr.cli.connect import cluster_of, connect
+from aicr.cli.flags import add_cluster_flags
 from aicr.cli.output import warn, write
 
 TYPE_CHECKING = False

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
+from aicr.cli.connect import add_exclude_flag, cluster_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
-from aicr.errors import invalid, not_found
-from aicr.upgrade.formats import REPORT_FORMATS, document_text, report_text
+from aicr.upgrade.formats import REPORT_FORMATS, report_text, why_report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from aicr.upgrade.rows import Row
 
 _ENDINGS = {"table": "txt", "markdown": "md", "junit": "xml"}
-_WHY_FORMATS = ("table", "json", "yaml")
 
 _EPILOG = """\
 Examples:
@@ -109,9 +107,7 @@ def run(args: argparse.Namespace) -> int:
     for warning in report.warnings:
         warn(warning)
     if args.why is not None:
-        if args.format not in _WHY_FORMATS:
-            raise invalid(f"--why is shown as {', '.join(_WHY_FORMATS)}, not as {args.format}")
-        write(_why(report, args), args.output)
+        write(why_report(report, args.why, args.format), args.output)
     else:
         name = f"report.{_ENDINGS.get(args.format, args.format)}"
         write(report_text(report, args.format), args.output, name=name, cluster=cluster_of(args))
@@ -178,19 +174,3 @@ def _look(
         return scan(rows, lambda: connection or connect(args, "upgrade-check"))
 
     return look
-
-
-def _why(report: Report, args: argparse.Namespace) -> str:
-    from aicr.upgrade.why import why, why_text, why_values
-
-    for row in report.rows:
-        if row.component == args.why:
-            found = why(row, report.records.get(row.component))
-            if args.format in ("json", "yaml"):
-                return document_text(why_values(found), args.format)
-            return why_text(found)
-    changed = ", ".join(row.component for row in report.rows) or "none"
-    raise not_found(
-        f"--why {args.why}: nothing changed in a component of that name",
-        hint=f"components that changed: {changed}",
-    )

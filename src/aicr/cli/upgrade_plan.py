@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_cluster_flags, add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, is_on, open_catalog_of
+from aicr.cli.connect import add_exclude_flag, cluster_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
 from aicr.cli.output import warn, write
 from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
 from aicr.errors import AicrError
@@ -169,20 +169,15 @@ def _checked(args: argparse.Namespace, catalog: Catalog) -> tuple[Side | None, S
 def _with_folder(
     args: argparse.Namespace, catalog: Catalog, old: Side, new: Side, report: Report
 ) -> int:
-    from aicr.cli.plan_folder import Places, commands_of, write_folder
-    from aicr.upgrade.plan import make_plan
-    from aicr.upgrade.stage_recipes import as_deployed, stage_recipes
+    from aicr.artifact.atomic import replace_directory
+    from aicr.upgrade.plan_files import Places, commands_of, plan_files, staged_plan
+    from aicr.upgrade.plan_page import SIGN
 
-    from_catalog = _open_old(args.from_catalog) if args.from_catalog is not None else None
-    deployed = as_deployed(old, catalog, from_catalog)
-    plan = make_plan(
+    staged = staged_plan(
         report, old, new, catalog, mode=args.stages, unplanned=args.include_unplanned,
-        as_deployed=deployed.components,
+        from_catalog=_open_old(args.from_catalog) if args.from_catalog is not None else None,
     )  # fmt: skip
-    recipes, why_not, notes = stage_recipes(plan, old, new, deployed, catalog, from_catalog)
-    if why_not and plan.stages:
-        notes = [*notes, f"the recipes of the stages are not written: {why_not}"]
-    for note in notes:
+    for note in staged.notes:
         warn(note)
     places = Places(
         args.output,
@@ -192,12 +187,10 @@ def _with_folder(
         catalog=_catalog_flags(args),
         from_catalog=args.from_catalog or "",
     )
-    commands = commands_of(plan, recipes, places)
-    pages = {form: plan_text(plan, form, recipes, commands, notes) for form in ("markdown", "json")}
-    if args.format == "html":
-        pages["html"] = plan_text(plan, "html", recipes, commands, notes)
-    write_folder(args.output, pages, recipes, overwrite=args.overwrite)
-    return _say(args, plan, recipes, commands, notes)
+    files = plan_files(staged, places, html=args.format == "html")
+    sign = ("plan.md", SIGN.encode("utf-8"))
+    replace_directory(args.output, files, sign=sign, overwrite=args.overwrite)
+    return _say(args, staged.plan, staged.recipes, commands_of(staged, places), staged.notes)
 
 
 def _open_old(folder: str) -> Catalog:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import random
 import time
 
-from aicr.cluster.credentials import MISSING, Access, find_place
+from aicr.cluster.credentials import MISSING, Access
 from aicr.cluster.failures import Permission, broken, failure, too_slow
+from aicr.cluster.kubeconfig import find_place
 from aicr.errors import UNAVAILABLE, AicrError, invalid
 from aicr.version import __version__
 
@@ -75,7 +76,8 @@ class Answer:
 
 class Connection:
     """``server`` and ``context`` say where it leads; ``role`` is the file with the rights that the
-    command needs; ``notes`` are what a person should know about how the reading went."""
+    command needs; ``notes`` are what a person should know about how the reading went, each given
+    to ``on_note`` as it is found."""
 
     def __init__(
         self,
@@ -84,20 +86,29 @@ class Connection:
         *,
         role: str = "",
         patience: Patience | None = None,
+        on_note: Callable[[str], None] | None = None,
     ) -> None:
-        self._place = find_place(kubeconfig, context)
-        self._access = Access(self._place)
+        self.notes: list[str] = []
+        self._on_note = on_note
+        self._named = kubeconfig, context
+        place = find_place(kubeconfig, context)
+        self._access = Access(place, on_note=self.note)
         self.server = self._access.server
-        self.context = self._place.context
+        self.context = place.context
         self.role = role
         self.patience = patience or Patience()
-        self.notes: list[str] = []
         self._date = ""
         if not self._access.verifies_tls:
-            self.notes.append(
+            self.note(
                 f"the kubeconfig says insecure-skip-tls-verify: nobody checks that {self.server} "
                 "is who it says"
             )
+
+    def note(self, message: str) -> None:
+        """Keep what a person should know, and say it."""
+        self.notes.append(message)
+        if self._on_note is not None:
+            self._on_note(message)
 
     @property
     def time(self) -> str:
@@ -181,12 +192,14 @@ class Connection:
         patience = self.patience
         end = time.monotonic() + patience.request
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
+        sent = self._access.headers()  # first: it may renew the pool
+        sent.update({"User-Agent": USER_AGENT, **headers})
         try:
             response = self._access.pool.request(
                 method,
                 url,
                 body=body,
-                headers={"User-Agent": USER_AGENT, **headers, **self._access.headers()},
+                headers=sent,
                 timeout=urllib3.Timeout(connect=patience.connect, read=patience.request),
                 retries=False,
                 redirect=False,
@@ -232,10 +245,10 @@ class Connection:
                 raise self._too_slow(permission)
 
     def _renew(self) -> bool:
-        """Load the credentials anew; whether they are others now."""
-        old = self._access.headers()
-        access = Access(self._place)
-        if access.headers() == old:
+        """Load the credentials anew; whether they are others now, and of the same server."""
+        old = self._access
+        access = Access(find_place(*self._named), old.shown()[0], on_note=self.note)
+        if access.server != self.server or access.shown() == old.shown():
             return False
         self._access = access
         return True

@@ -1,78 +1,84 @@
-"""Which cluster is meant, and as whom it is asked: kubeconfig, context, or the pod's own account.
+"""How a cluster is reached, and as whom: a pool of connections, and the headers of a request.
 
-The order is kubectl's: the file that is named, ``KUBECONFIG`` (several files merged, the first one
-that says something wins), ``~/.kube/config``, then the service account of the pod. Reading
-credentials is the kubernetes client's part: exec plugins, OIDC, certificates, tokens, proxies.
+The service account of a pod and the pool itself are the kubernetes client's part.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-
+from aicr.cluster.proxies import proxy_for
+from aicr.cluster.tls import certificate_of, tls_of, trusting
 from aicr.errors import UNAUTHORIZED, AicrError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable
+    from ssl import SSLContext
     from typing import Any
 
-    from urllib3 import PoolManager
+    from urllib3 import HTTPHeaderDict, PoolManager
 
-DEFAULT_KUBECONFIG = "~/.kube/config"
-IN_CLUSTER = "in-cluster"
+    from aicr.cluster.kubeconfig import Place
+    from aicr.cluster.plugin import Credential
+
 MISSING = (
     "talking to a cluster needs the kubernetes client, which is not installed: pip install "
     "'aicr[cluster]'"
 )
 # Where the client keeps the token: its name changed between editions.
 _TOKEN_KEYS = ("BearerToken", "authorization")
-
-
-class Place:
-    """Where the credentials come from: ``files`` and the ``context`` in them; no files is the
-    service account of the pod. ``user`` and ``cluster`` are the kubeconfig's entries."""
-
-    __slots__ = ("cluster", "context", "files", "folder", "user")
-
-    def __init__(
-        self,
-        files: Sequence[str],
-        context: str,
-        *,
-        user: Mapping[str, Any] | None = None,
-        cluster: Mapping[str, Any] | None = None,
-        folder: str = "",
-    ) -> None:
-        self.files = files
-        self.context = context
-        self.user = user or {}
-        self.cluster = cluster or {}
-        self.folder = folder
+_PROVIDERS_GONE = "kubectl has dropped it too; use the credential plugin (exec) that replaced it"
 
 
 class Access:
-    """How the cluster is reached: ``server``, and a pool of connections to it."""
+    """How the cluster is reached: ``server``, a ``pool`` of connections to it and their ``tls``
+    (None without). ``rejected`` is the header that the server refused ("" for none at all), None
+    where it did not; ``on_note`` gets what a person should know."""
 
-    __slots__ = ("_configuration", "_place", "pool", "server")
+    __slots__ = (
+        "_certificate",
+        "_configuration",
+        "_credential",
+        "_on_note",
+        "_place",
+        "pool",
+        "server",
+        "tls",
+    )
 
-    def __init__(self, place: Place) -> None:
-        rest = _kubernetes("kubernetes.client.rest")
+    def __init__(
+        self, place: Place, rejected: str | None = None, *, on_note: Callable[[str], None]
+    ) -> None:
+        _kubernetes("kubernetes.client.rest")
         self._place = place
+        self._on_note = on_note
+        self._credential = self._obtained(rejected)
         self._configuration = _configuration(place)
         self.server: str = self._configuration.host.rstrip("/")
-        self.pool: PoolManager = rest.RESTClientObject(self._configuration).pool_manager
+        self._connect()
         if not self.verifies_tls:  # said once by the connection, not by each request
             urllib3 = _kubernetes("urllib3")
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+
+    def _connect(self) -> None:
+        self.tls: SSLContext | None = None
+        if self.server.startswith("https"):
+            self.tls = tls_of(self._place, self._configuration, self._credential)
+        self._certificate = certificate_of(self._place, self._credential)
+        rest = _kubernetes("kubernetes.client.rest")
+        self.pool: PoolManager = _pool(rest, self._configuration, self.tls)
 
     @property
     def verifies_tls(self) -> bool:
         return bool(self._configuration.verify_ssl)
 
-    def headers(self) -> dict[str, str]:
+    @property
+    def server_name(self) -> str:
+        """The name that the server's certificate must have; "" for that of its address."""
+        return str(self._place.cluster.get("tls-server-name") or "")
+
+    def headers(self) -> HTTPHeaderDict:
         """The headers that say who asks, as of now: a token may have been renewed meanwhile."""
-        headers: dict[str, str] = {}
+        headers: HTTPHeaderDict = _kubernetes("urllib3").HTTPHeaderDict()
         token = self._token()
         if token:
             if not token.isascii() or not token.isprintable():
@@ -82,178 +88,145 @@ class Access:
                     " than a token may have",
                 )
             headers["Authorization"] = token
-        user = self._place.user
-        if user.get("as"):
-            headers["Impersonate-User"] = str(user["as"])
+        _impersonate(self._place, headers)
         return headers
 
+    def shown(self) -> tuple[str, bytes]:
+        """What tells the server who asks: the header, and the certificate."""
+        return str(self.headers().get("Authorization") or ""), self._certificate
+
     def _token(self) -> str:
-        path = self._place.user.get("tokenFile")
-        if path:
-            return f"Bearer {_token_file(os.path.join(self._place.folder, str(path)))}"
+        user = self._place.user
+        if user.get("tokenFile"):
+            return f"Bearer {_text_of(str(user['tokenFile']), 'token file')}"
+        if self._credential is not None and self._credential.is_over:
+            self._credential = self._obtained(None)
+            self._connect()
+        if self._credential is not None:
+            return f"Bearer {self._credential.token}" if self._credential.token else ""
         configuration = self._configuration
         if configuration.refresh_api_key_hook is not None:
-            with _Overheard() as overheard:
-                configuration.refresh_api_key_hook(configuration)
-            if overheard.said:
-                raise _no_credentials(self._place, overheard.said)
+            configuration.refresh_api_key_hook(configuration)
         for key in _TOKEN_KEYS:
             if configuration.api_key.get(key):
                 return str(configuration.api_key[key]).strip()
         return ""
 
+    def _obtained(self, rejected: str | None) -> Credential | None:
+        """What a plugin or an issuer gives; None where the kubeconfig itself says who asks."""
+        user = self._place.user
+        if user.get("token") or user.get("tokenFile"):
+            return None
+        if user.get("auth-provider"):
+            return self._of_issuer((rejected or "").removeprefix("Bearer "))
+        if user.get("exec"):
+            from aicr.cluster.plugin import ask_plugin
 
-def find_place(kubeconfig: str | None, context: str | None) -> Place:
-    """Where to find the credentials.
+            return ask_plugin(self._place, rejected=rejected is not None)
+        return None
 
-    Raises INVALID_REQUEST where a named file or context is not there, and where nothing is.
-    """
-    files = _kubeconfigs(kubeconfig)
-    if not files:
-        if os.environ.get("KUBERNETES_SERVICE_HOST"):
-            if context:
-                raise invalid(
-                    f"--context {context}: there is no kubeconfig, only the pod's account"
-                )
-            return Place((), IN_CLUSTER)
-        raise invalid(
-            f"no kubeconfig: {DEFAULT_KUBECONFIG} is not there and KUBECONFIG is not set",
-            hint="pass --kubeconfig FILE",
-        )
-    documents = [(path, _document(path)) for path in files]
-    chosen = context or next(
-        (str(doc["current-context"]) for _, doc in documents if doc.get("current-context")), ""
-    )
-    where = ", ".join(files)
-    if not chosen:
-        raise invalid(f"{where}: no current-context", hint=_known("contexts", documents))
-    _, entry = _entry(documents, "contexts", chosen, where)
-    details = entry.get("context") or {}
-    origin, cluster = _entry(documents, "clusters", str(details.get("cluster", "")), where)
-    user: Mapping[str, Any] = {}
-    if details.get("user"):
-        origin, found = _entry(documents, "users", str(details["user"]), where)
-        user = found.get("user") or {}
-    server = cluster.get("cluster") or {}
-    if not server.get("server"):
-        raise invalid(f'{where}: the cluster of context "{chosen}" has no server')
-    return Place(
-        files,
-        chosen,
-        user=user,
-        cluster=server,
-        folder=os.path.abspath(os.path.dirname(origin)),
-    )
+    def _of_issuer(self, rejected: str) -> Credential:
+        provider = self._place.user["auth-provider"]
+        name = provider.get("name") if isinstance(provider, dict) else ""
+        if name != "oidc":
+            raise AicrError(
+                UNAUTHORIZED,
+                f"context {self._place.context}: the auth-provider {name} is not supported",
+                hint=_PROVIDERS_GONE,
+            )
+        from aicr.cluster.oidc import id_token
 
-
-def _kubeconfigs(named: str | None) -> list[str]:
-    if named:
-        path = os.path.expanduser(named)
-        if not os.path.isfile(path):
-            raise invalid(f"--kubeconfig {named}: there is no such file")
-        return [path]
-    listed = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
-    if listed:
-        # Like kubectl: files that are not there are passed over, unless none is.
-        found = [path for path in map(os.path.expanduser, listed) if os.path.isfile(path)]
-        if not found:
-            raise invalid(f"KUBECONFIG names no file that is there: {', '.join(listed)}")
-        return found
-    default = os.path.expanduser(DEFAULT_KUBECONFIG)
-    return [default] if os.path.isfile(default) else []
-
-
-def _document(path: str) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        with open(path, encoding="utf-8") as file:
-            found = yaml.safe_load(file)
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        # What the parser quotes may be a credential.
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        at = f":{line + 1}" if isinstance(line, int) else ""
-        raise invalid(f"{path}{at}: cannot be read as a kubeconfig") from None
-    if not isinstance(found, dict):
-        raise invalid(f"{path}: a kubeconfig must be a map")
-    return found
-
-
-def _entry(
-    documents: Sequence[tuple[str, Mapping[str, Any]]], section: str, name: str, where: str
-) -> tuple[str, Mapping[str, Any]]:
-    """The file and the entry of this name; the first file that has it wins."""
-    for path, document in documents:
-        for one in document.get(section) or ():
-            if isinstance(one, dict) and one.get("name") == name:
-                return path, one
-    kind = section.removesuffix("s")
-    raise invalid(f'{where}: there is no {kind} "{name}"', hint=_known(section, documents))
-
-
-def _known(section: str, documents: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
-    names = [
-        str(one.get("name"))
-        for _, document in documents
-        for one in document.get(section) or ()
-        if isinstance(one, dict)
-    ]
-    return f"{section} there: {', '.join(names) or 'none'}"
+        return id_token(self._place, _issuer_pool, rejected=rejected, on_note=self._on_note)
 
 
 def _configuration(place: Place) -> Any:
-    """The kubernetes client's configuration for this place."""
+    """The kubernetes client's configuration for this place, without its certificates."""
     client = _kubernetes("kubernetes.client")
-    config = _kubernetes("kubernetes.config")
     configuration = client.Configuration()
-    with _Overheard() as overheard:
+    if not place.files:
+        config = _kubernetes("kubernetes.config")
         try:
-            if place.files:
-                config.load_kube_config(
-                    config_file=os.pathsep.join(place.files),
-                    context=place.context,
-                    client_configuration=configuration,
-                )
-            else:
-                config.load_incluster_config(client_configuration=configuration)
-        except config.ConfigException as error:
-            # The client's words may go on with the whole entry, credentials and all.
-            said = str(error).split("{", 1)[0]
-            raise invalid(f"{_shown(place)}: {said}") from None
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise invalid(
-                f"{_shown(place)}: the entries of context {place.context} cannot be used "
-                f"({type(error).__name__})"
-            ) from None
-    if place.cluster.get("proxy-url"):  # passed over by older editions of the client
-        configuration.proxy = place.cluster["proxy-url"]
-    given = any(configuration.api_key.get(key) for key in _TOKEN_KEYS) or configuration.cert_file
-    if "exec" in place.user and not given:
-        raise _no_credentials(place, overheard.said)
+            config.load_incluster_config(client_configuration=configuration)
+        except (config.ConfigException, OSError, ValueError) as error:
+            raise invalid(f"{place}: {error}") from None
+        return configuration
+    cluster, user = place.cluster, place.user
+    configuration.host = str(cluster["server"]).rstrip("/")
+    configuration.verify_ssl = not cluster.get("insecure-skip-tls-verify")
+    configuration.tls_server_name = cluster.get("tls-server-name")
+    if user.get("token"):
+        configuration.api_key[_TOKEN_KEYS[0]] = f"Bearer {user['token']}"
+    elif user.get("username") and user.get("password"):
+        basic = _kubernetes("urllib3").make_headers(
+            basic_auth=f"{user['username']}:{user['password']}"
+        )
+        configuration.api_key[_TOKEN_KEYS[0]] = basic["authorization"]
+    # What is said for one cluster holds whatever the environment says.
+    proxy = str(cluster.get("proxy-url") or "") or proxy_for(configuration.host)
+    configuration.proxy, configuration.no_proxy = proxy or None, None
     return configuration
 
 
-def _shown(place: Place) -> str:
-    return ", ".join(place.files) or "the pod's service account"
+def _pool(rest: Any, configuration: Any, tls: SSLContext | None) -> PoolManager:
+    from importlib.util import find_spec
+    from urllib.parse import unquote, urlsplit
+
+    urllib3 = _kubernetes("urllib3")
+    if configuration.proxy:
+        proxy = urlsplit(configuration.proxy)
+        if proxy.username:
+            known = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+            configuration.proxy_headers = urllib3.make_headers(proxy_basic_auth=known)
+    scheme = str(configuration.proxy).partition("://")[0]
+    if scheme.startswith("socks") and find_spec("socks") is None:
+        raise invalid(
+            f"the proxy of {configuration.host}: {scheme}:// needs PySocks, which is not installed",
+            hint="pip install 'urllib3[socks]'",
+        )
+    try:
+        pool: PoolManager = rest.RESTClientObject(configuration).pool_manager
+    except (ValueError, urllib3.exceptions.HTTPError):
+        raise invalid(
+            f"the proxy of {configuration.host}: {scheme}:// is no way to a proxy",
+            hint="expected http:// or https://",
+        ) from None
+    if tls is not None:
+        pool.connection_pool_kw["ssl_context"] = tls
+        for name in ("ca_certs", "cert_file", "key_file"):
+            pool.connection_pool_kw.pop(name, None)
+    return pool
 
 
-def _token_file(path: str) -> str:
+def _issuer_pool(address: str, authority: str, data: bytes) -> PoolManager:
+    """Connections to an issuer of tokens, verified whatever the cluster's own are."""
+    configuration = _kubernetes("kubernetes.client").Configuration()
+    configuration.host = address
+    configuration.verify_ssl = True
+    configuration.proxy, configuration.no_proxy = proxy_for(address) or None, None
+    tls = trusting(authority, data, f"the OIDC issuer {address}")
+    return _pool(_kubernetes("kubernetes.client.rest"), configuration, tls)
+
+
+def _impersonate(place: Place, headers: HTTPHeaderDict) -> None:
+    user = place.user
+    if user.get("as"):
+        headers["Impersonate-User"] = str(user["as"])
+    if user.get("as-uid"):
+        headers["Impersonate-Uid"] = str(user["as-uid"])
+    for group in user.get("as-groups") or ():
+        headers.add("Impersonate-Group", str(group))
+    if user.get("as-user-extra"):
+        raise invalid(
+            f"context {place.context}: as-user-extra is not supported", hint="use another user"
+        )
+
+
+def _text_of(path: str, what: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read().strip()
     except (OSError, ValueError):
-        raise AicrError(UNAUTHORIZED, f"the token file {path} cannot be read") from None
-
-
-def _no_credentials(place: Place, said: Sequence[str]) -> AicrError:
-    command = str((place.user.get("exec") or {}).get("command", ""))
-    source = f"the credential plugin {command}" if command else "the credential provider"
-    because = f": {'; '.join(said)}" if said else ""
-    return AicrError(
-        UNAUTHORIZED,
-        f"context {place.context}: {source} gave no credentials{because}",
-        hint="log in as you would for kubectl, then try again",
-    )
+        raise AicrError(UNAUTHORIZED, f"the {what} {path} cannot be read") from None
 
 
 def _kubernetes(module: str) -> Any:
@@ -266,21 +239,3 @@ def _kubernetes(module: str) -> Any:
         if (error.name or "").partition(".")[0] not in ("kubernetes", "urllib3", "yaml"):
             raise
         raise invalid(MISSING) from None
-
-
-class _Overheard(logging.Handler):
-    """Collects what the client logs as errors instead of raising them."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.said: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage())
-
-    def __enter__(self) -> _Overheard:
-        logging.getLogger().addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger().removeHandler(self)

@@ -12,12 +12,14 @@ import time
 from aicr.cluster.connection import USER_AGENT, Connection
 from aicr.cluster.failures import Permission, broken, failure, too_slow
 from aicr.cluster.reading import object_path
-from aicr.errors import UNAVAILABLE, AicrError
+from aicr.errors import UNAVAILABLE, AicrError, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from aicr.cluster.credentials import Access
 
 PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _STDOUT, _STDERR, _STATUS, _CLOSED = 1, 2, 3, 255
@@ -60,7 +62,7 @@ def run(
     from urllib.parse import urlencode
 
     end = time.monotonic() + seconds
-    permission = Permission("create", "pods/exec", namespace=namespace, name=pod)
+    permission = Permission("get and create", "pods/exec", namespace=namespace, name=pod)
     path = f"{object_path('pods', namespace, pod)}/exec"
     address = "ws" + connection.server.removeprefix("http")
     socket = _open(
@@ -76,11 +78,11 @@ def _open(connection: Connection, url: str, permission: Permission, end: float) 
     import websocket
 
     access = connection._access
+    headers = [f"{key}: {value}" for key, value in access.headers().items()]
     socket: Any = websocket.WebSocket(
-        sslopt=_tls(access._configuration), enable_multithread=False, skip_utf8_validation=True
+        sslopt=_tls(access), enable_multithread=False, skip_utf8_validation=True
     )
     socket.settimeout(min(connection.patience.connect, max(0.1, end - time.monotonic())))
-    headers = [f"{key}: {value}" for key, value in access.headers().items()]
     try:
         socket.connect(
             url,
@@ -88,7 +90,7 @@ def _open(connection: Connection, url: str, permission: Permission, end: float) 
             subprotocols=list(PROTOCOLS),
             suppress_origin=True,
             redirect_limit=0,
-            **_proxy(access._configuration),
+            **_proxy(access),
         )
     except websocket.WebSocketBadStatusException as error:
         found = {str(key).title(): str(value) for key, value in (error.resp_headers or {}).items()}
@@ -184,39 +186,31 @@ def _message(data: bytes) -> str:
     return str(json.loads(data).get("message", ""))[:500] or "no explanation"
 
 
-def _tls(configuration: Any) -> dict[str, Any]:
-    import ssl
-
-    found: dict[str, Any] = {"cert_reqs": ssl.CERT_NONE, "check_hostname": False}
-    if configuration.verify_ssl:
-        found = {"cert_reqs": ssl.CERT_REQUIRED}
-        if configuration.ssl_ca_cert:
-            found["ca_certs"] = configuration.ssl_ca_cert
-    for key, value in (
-        ("certfile", configuration.cert_file),
-        ("keyfile", configuration.key_file),
-        ("server_hostname", configuration.tls_server_name),
-    ):
-        if value:
-            found[key] = value
-    return found
+def _tls(access: Access) -> dict[str, Any]:
+    found: dict[str, Any] = {"context": access.tls, "check_hostname": access.verifies_tls}
+    if access.server_name:
+        found["server_hostname"] = access.server_name
+    return found if access.tls is not None else {}
 
 
-def _proxy(configuration: Any) -> dict[str, Any]:
-    from urllib.parse import urlsplit
+def _proxy(access: Access) -> dict[str, Any]:
+    """The proxy that other requests go through. The library would look into the environment
+    itself, unless it is told which hosts no proxy is for: all, or none."""
+    from urllib.parse import unquote
 
-    if not configuration.proxy:
-        return {}
-    proxy = urlsplit(configuration.proxy)
+    if hasattr(access.pool, "proxy_url"):  # what urllib3 makes of a SOCKS proxy
+        raise invalid(f"{access.server}: a command in a pod cannot be run through a SOCKS proxy")
+    proxy = access.pool.proxy
+    if proxy is None:
+        return {"http_proxy_host": "none", "http_no_proxy": ["*"]}
     found: dict[str, Any] = {
-        "http_proxy_host": proxy.hostname,
-        "http_proxy_port": proxy.port,
+        "http_proxy_host": proxy.host,
+        "http_proxy_port": proxy.port or 80,
+        "http_no_proxy": ["-"],
         "proxy_type": "http",
     }
-    if proxy.username:
-        found["http_proxy_auth"] = (proxy.username, proxy.password or "")
-    if configuration.no_proxy:
-        found["http_no_proxy"] = configuration.no_proxy.split(",")
+    if proxy.auth:
+        found["http_proxy_auth"] = tuple(map(unquote, proxy.auth.split(":", 1)))
     return found
 
 

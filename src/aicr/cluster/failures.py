@@ -87,7 +87,7 @@ def failure(
         message = f"{at} does not accept the credentials: {said}"
         hint = "log in as you would for kubectl, then try again"
     elif status == 403:
-        message = f"no permission to {permission} on {at}: {said}"
+        message = f"no permission to {permission} on {at}: {said}".rstrip(": ")
         hint = f"grant it: kubectl apply -f {role}, and bind that role" if role else ""
     elif status == 429:
         message = f"{at} is too busy to {permission}, and stayed so: {said}"
@@ -118,7 +118,7 @@ def _status(headers: Mapping[str, str], body: bytes) -> tuple[str, str, str]:
 def broken(error: Exception, *, server: str, context: str, tries: int) -> AicrError:
     """The error for a connection that could not be made, or did not last."""
     at = f"{server} (context {context})"
-    text = _plain(error)
+    text = plain(error)
     if "CERTIFICATE_VERIFY_FAILED" in text or "certificate verify failed" in text:
         return AicrError(
             UNAVAILABLE,
@@ -141,7 +141,7 @@ def too_slow(what: str, seconds: float, *, server: str, context: str) -> AicrErr
     )
 
 
-def _plain(error: Exception) -> str:
+def plain(error: Exception) -> str:
     """The innermost words of a transport error, without the object it happened to."""
     inner: BaseException = error
     while isinstance(inner.__cause__ or getattr(inner, "reason", None), BaseException):

@@ -92,7 +92,7 @@ def read_list(connection: Connection, wanted: List, fresh: Callable[[], R]) -> R
             if error.status != 410 or restarted:
                 raise
             restarted = True
-            connection.notes.append(
+            connection.note(
                 f"the list of {wanted.resource} took longer than the server keeps its state, and "
                 "was started again"
             )

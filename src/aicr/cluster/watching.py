@@ -88,11 +88,13 @@ def _stream(
     from urllib3 import Timeout
     from urllib3.exceptions import HTTPError
 
+    headers = connection._access.headers()  # first: it may renew the pool
+    headers.update({"User-Agent": USER_AGENT, "Accept": JSON})
     try:
         response = connection._access.pool.request(
             "GET",
             f"{connection.server}{path}?{urlencode(query)}",
-            headers={"User-Agent": USER_AGENT, "Accept": JSON, **connection._access.headers()},
+            headers=headers,
             timeout=Timeout(connect=connection.patience.connect, read=quiet),
             retries=False,
             redirect=False,

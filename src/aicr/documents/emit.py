@@ -45,7 +45,11 @@ def json_text(value: object, indent: int | None = 2) -> str:
 
     Text stays readable, but for what a terminal would obey or what hides or reorders text.
     """
-    text = _json(value, indent) + "\n"
+    return shown(_json(value, indent) + "\n")
+
+
+def shown(text: str) -> str:
+    """A JSON document without what a terminal would obey or what hides or reorders text."""
     if text.isascii():
         return text
     import re
@@ -81,8 +85,11 @@ def _write_json(value: object, pad: str, out: list[str]) -> None:
         for key, item in value.items():
             if type(key) is not str:
                 raise _NotPlainError
-            out.append(f"{lead}{encode_basestring(key)}: ")
-            _write_json(item, inner, out)
+            if type(item) is str:  # as it is nearly always
+                out.append(f"{lead}{encode_basestring(key)}: {encode_basestring(item)}")
+            else:
+                out.append(f"{lead}{encode_basestring(key)}: ")
+                _write_json(item, inner, out)
             lead = f",{inner}"
         out.append(pad + "}" if value else "{}")
     elif type(value) is list or type(value) is tuple:

@@ -6,20 +6,19 @@ merge keys are applied, and nesting, size and what aliases expand to are bounded
 
 from __future__ import annotations
 
-from yaml import YAMLError
-from yaml._yaml import CParser
-from yaml.error import MarkedYAMLError
-from yaml.events import (
+from aicr.documents.libyaml import (
     AliasEvent,
+    CParser,
     DocumentStartEvent,
     MappingEndEvent,
     MappingStartEvent,
+    MarkedYAMLError,
     ScalarEvent,
     SequenceEndEvent,
     SequenceStartEvent,
     StreamEndEvent,
+    YAMLError,
 )
-
 from aicr.documents.nodes import Map, Node, Scalar, Seq
 from aicr.documents.scalars import is_text
 from aicr.errors import AicrError, invalid

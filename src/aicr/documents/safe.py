@@ -17,12 +17,20 @@ _INVISIBLE = frozenset(
     )
 )
 
+# What Markdown or HTML inside it would take for markup; a mention would notify somebody.
+_MARKUP = str.maketrans({char: "\\" + char for char in "\\`*_{}[]<>#|~&@!"})
+
 
 def cell(text: str) -> str:
     """The text on one line."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_shown, text.replace("\r\n", " ")))
+
+
+def escaped(text: str) -> str:
+    """The text on one line of Markdown, meaning only itself."""
+    return cell(text).translate(_MARKUP)
 
 
 def prose(text: str) -> str:

@@ -5,29 +5,38 @@ from __future__ import annotations
 
 from aicr.errors import AicrError
 from aicr.nvcf import clock
-from aicr.nvcf.agents import read_agent
+from aicr.nvcf.agent_versions import UNVERIFIED
+from aicr.nvcf.agents import Agent, read_agent
+from aicr.nvcf.side_by_side import side_by_side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from aicr.nvcf.agents import Agent
+    from collections.abc import Mapping, Sequence
+
+    from aicr.nvcf.fleet import ComputeCluster
+    from aicr.nvcf.kube import Opened
     from aicr.nvcf.reach import Reach
 
 
 def read_agents(reach: Reach) -> list[Agent]:
     """The agent of each cluster of the fleet file; one that was not reached is unverified."""
-    from aicr.nvcf.agent_versions import UNVERIFIED
-    from aicr.nvcf.agents import Agent as Found
+    return agents_of(reach.opened, reach.fleet.compute, reach.fleet.agent_digests)
 
-    agents = []
-    for entry in reach.fleet.compute:
-        kube = reach.opened.found.get(entry.name)
+
+def agents_of(
+    opened: Opened, clusters: Sequence[ComputeCluster], digests: Mapping[str, str]
+) -> list[Agent]:
+    """The same of ``clusters``; ``digests`` gives images by digest a version."""
+
+    def one(cluster: ComputeCluster) -> Agent:
+        kube = opened.found.get(cluster.name)
         if kube is None:
-            error = reach.opened.failed.get(entry.name)
+            error = opened.failed.get(cluster.name)
             why = error.message if error is not None else "it was not reached"
-            agents.append(Found(entry.name, agent_class=UNVERIFIED, doubts=[why]))
-            continue
-        agents.append(read_agent(kube, reach.fleet.agent_digests, corrected=entry.corrected))
-    return agents
+            return Agent(cluster.name, agent_class=UNVERIFIED, doubts=[why])
+        return read_agent(kube, digests, corrected=cluster.corrected)
+
+    return side_by_side(one, clusters, 32)
 
 
 def starts_of(agents: list[Agent]) -> dict[str, float | None]:

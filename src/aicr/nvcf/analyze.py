@@ -49,11 +49,10 @@ def analyze(folder: str, run: int = 0) -> Analyzed:
     place = os.path.join(folder, chosen) if chosen else folder
     found = Captured(f"{chosen}/" if chosen else "")
     missing: list[str] = []
-    names = sorted(os.listdir(place))
-    _verify(folder, found, missing)
+    names = _names(folder, place, found, missing)
     _streams(place, names, found, missing)
     _messages(place, names, found)
-    kept = _kept(place, found)
+    kept = _kept(place, found) if "clusters.json" in names else None
     labels = _requests(place, names, found, kept is not None)
     found.clusters = kept or _guessed(labels, found)
     if kept is None:
@@ -82,16 +81,20 @@ def _chosen(folder: str, run: int) -> str:
     return f"run-{run}"
 
 
-def _verify(folder: str, found: Captured, missing: list[str]) -> None:
+def _names(folder: str, place: str, found: Captured, missing: list[str]) -> list[str]:
+    """The files that count: of a record, those with an entry."""
+    names = sorted(os.listdir(place))
     if not os.path.lexists(os.path.join(folder, MANIFEST)):
         missing.append(f"the chain of hashes ({MANIFEST}): whether it was changed cannot be seen")
-        return
+        return names
     verdict = verify(folder)
     found.problems += [f"the record was changed: {one}" for one in verdict.problems]
     if not verdict.closed:
         found.problems.append("its closing entry is missing: the capture was cut off")
     if verdict.unlisted:
         found.notes.append(f"{len(verdict.unlisted)} files are in no entry, and count for nothing")
+    listed = {entry.file for entry in verdict.entries}
+    return [name for name in names if found.prefix + name in listed]
 
 
 def _streams(place: str, names: Sequence[str], found: Captured, missing: list[str]) -> None:
@@ -150,9 +153,6 @@ def _messages(place: str, names: Sequence[str], found: Captured) -> None:
 
 
 def _kept(place: str, found: Captured) -> Clusters | None:
-    path = os.path.join(place, "clusters.json")
-    if not os.path.lexists(path):
-        return None
     try:
         said = json.loads(_read(place, "clusters.json"))
         parts = [
@@ -206,7 +206,8 @@ def _guessed(labels: dict[str, list[Request]], found: Captured) -> Clusters:
                     f"the files of {label} and {names[cluster_id]} have requests of one cluster "
                     f"({cluster_id})"
                 )
-    return Clusters(names, {}, {})
+    # A request that is nowhere here may be in a cluster that nobody captured.
+    return Clusters(names, {"without a file here": "it was not captured"}, {})
 
 
 def _accounts(

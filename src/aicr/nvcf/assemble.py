@@ -20,16 +20,18 @@ LONGEST_READING = 120.0
 
 
 class Client:
-    """What the client sees: ``streams`` by name, ``consumers`` of those that were asked, and what
-    the leaders of the two NVCA streams answered. ``whole`` is False where the list was not read."""
+    """What the client sees: ``streams`` by name, ``consumers`` of those that were asked, what the
+    leaders of the two NVCA streams answered, and how much they retain by subject (``left``).
+    ``whole`` is False where the list was not read."""
 
-    __slots__ = ("consumers", "infos", "streams", "whole")
+    __slots__ = ("consumers", "infos", "left", "streams", "whole")
 
     def __init__(self, *, whole: bool = True) -> None:
         self.whole = whole
         self.streams: set[str] = set()
         self.consumers: dict[str, set[str]] = {}
         self.infos: dict[str, tuple[jetstream.StreamInfo, dict[str, Consumer]]] = {}
+        self.left: dict[str, dict[str, int]] = {}
 
 
 class Assembled:
@@ -257,10 +259,15 @@ def _with_client(found: Assembled, queue: Queue, client: Client) -> Queue:
     state = info.state
     if ((info.cluster and info.cluster.leader) or queue.server) != queue.server:
         found.problem(f"stream {queue.name}", "its leader changed during the reading")
-    return _replaced(queue, state, consumers)
+    return _replaced(queue, state, consumers, client.left.get(queue.name, {}))
 
 
-def _replaced(queue: Queue, state: jetstream.State, consumers: Mapping[str, Consumer]) -> Queue:
+def _replaced(
+    queue: Queue,
+    state: jetstream.State,
+    consumers: Mapping[str, Consumer],
+    left: dict[str, int],
+) -> Queue:
     """Both sources were asked within one reading: what is left is the larger of the two, so that
     a message which one of them saw is never passed over."""
     import msgspec
@@ -277,7 +284,7 @@ def _replaced(queue: Queue, state: jetstream.State, consumers: Mapping[str, Cons
             )
         both[name] = one
     return msgspec.structs.replace(
-        queue, messages=max(queue.messages, state.messages), consumers=both
+        queue, messages=max(queue.messages, state.messages), consumers=both, left=left
     )
 
 

@@ -42,7 +42,7 @@ class Past:
             "file": self.file,
             "at": clock.shown(first.reading.at),
             "ageMinutes": round(age / 60),
-            "answersSince": len(self.timeline) - 1,
+            "answersSince": sum(bool(one.answer) for one in self.timeline[1:]),
         }
         if first.reason:
             found["reason"] = first.reason

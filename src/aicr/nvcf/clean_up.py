@@ -36,7 +36,6 @@ def clean_up(kube: Kube, namespace: str, run: str = "") -> list[Removed]:
     A run's age is that of its youngest pod, by the server's clock.
     """
     items, _ = list_probes(kube, namespace, run)
-    kube.learn_time()
     now = kube.now()
     born: dict[str, float] = {}
     for pod in items:

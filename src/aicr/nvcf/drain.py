@@ -7,11 +7,11 @@ from __future__ import annotations
 import time
 
 from aicr.errors import AicrError
+from aicr.nvcf import clock
 from aicr.nvcf.baseline import Past, read_live, read_past, write_answer, write_baseline
 from aicr.nvcf.drain_state import (
     CANNOT_VERIFY,
     NOT_DRAINED,
-    VALID,
     Decision,
     Observation,
     Terms,
@@ -82,7 +82,7 @@ class Answered:
 
     @property
     def valid_until(self) -> float:
-        return self.second.at + VALID if self.decision.go else 0.0
+        return self.second.at + clock.VALID if self.decision.go else 0.0
 
 
 class Gate:
@@ -211,19 +211,33 @@ class Gate:
     def _keep(self, past: Past, answered: Answered) -> None:
         """Into the record: every new answer, and the same one again after a while."""
         decision = answered.decision
-        observation = Observation(
-            answer=decision.answer, reading=answered.second, because=list(decision.because)[:20]
-        )
         if not past.timeline:
             return
         self._past = past
+        observations = [
+            Observation(
+                answer=decision.answer, reading=answered.second, because=list(decision.because)[:20]
+            )
+        ]
+        if _differ(answered.first, answered.second):
+            # What was seen is not to be forgotten because a server went in between.
+            observations.insert(0, Observation(answer="", reading=answered.first))
+        news = len(observations) > 1 or _differ(past.timeline[-1].reading, answered.second)
         if self.record is None or not self.record.writable:
-            past.timeline.append(observation)
+            past.timeline += observations
             return
         due = answered.at - self._kept_at >= _KEPT_EVERY
-        if due or decision.answer != self._kept or decision.answer == NOT_DRAINED:
-            write_answer(self.record, past, observation)
+        if due or news or decision.answer != self._kept or decision.answer == NOT_DRAINED:
+            for one in observations:
+                write_answer(self.record, past, one)
             self._kept_at, self._kept = answered.at, decision.answer
+
+
+def _differ(before: Reading, after: Reading) -> bool:
+    """Whether a queue is not what it was, or shows in one of them alone."""
+    return before.queues.keys() != after.queues.keys() or any(
+        queue.settled != after.queues[name].settled for name, queue in before.queues.items()
+    )
 
 
 def _only(one: Observation, names: frozenset[str]) -> Observation:

@@ -51,10 +51,10 @@ def outcome_of(
     fleet: str,
     record: str,
     waits: float | None,
-    extra_notes: Sequence[str] = (),
+    agents: Sequence[str] = (),
 ) -> Outcome:
     """``waits`` is until when what is left may still be redelivered (NATS time); 0 where nothing
-    waits for that, None where it is not known."""
+    waits for that, None where it is not known. ``agents`` is what to do about agents first."""
     decision = answered.decision
     action = NEXT.get(decision.answer, "")
     if decision.answer == NOT_DRAINED:
@@ -82,12 +82,28 @@ def outcome_of(
         baseline=answered.baseline,
         next_action=action,
         next_command=following,
-        do=[f"{action[0].upper()}{action[1:]}."],
+        do=[*agents, f"{action[0].upper()}{action[1:]}."],
         do_not=() if decision.go else NEVER,
         facts=_facts(answered),
         tables=[_why(answered), _left(answered), _servers(second)],
-        notes=[*answered.notes, *decision.notes, *extra_notes],
-        extra={"reasons": list(decision.because)},
+        notes=[*answered.notes, *decision.notes],
+        extra={
+            "reasons": list(decision.because),
+            "left": [
+                {
+                    "queue": line.queue,
+                    "consumer": line.consumer or None,
+                    "cluster": line.cluster or None,
+                    "messages": line.messages,
+                    "pending": line.pending,
+                    "inFlight": line.in_flight,
+                    "since": line.since or None,
+                    "trend": line.trend,
+                    "polled": line.polled,
+                }
+                for line in decision.lines
+            ],
+        },
     )
 
 
@@ -117,7 +133,7 @@ def _left(answered: Answered) -> Table:
     rows = [
         (
             line.queue,
-            line.consumer or "-",
+            line.whose or "-",
             str(line.messages),
             str(line.pending),
             str(line.in_flight),
@@ -126,7 +142,7 @@ def _left(answered: Answered) -> Table:
         )
         for line in answered.decision.lines
     ]
-    head = ("queue", "consumer", "messages", "pending", "in flight", "oldest", "trend")
+    head = ("queue", "for", "messages", "pending", "in flight", "oldest", "trend")
     return Table("What is left", head, rows)
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 from aicr.cluster import wire
 from aicr.nvcf import clock
 from aicr.nvcf.accounted import unaccounted
-from aicr.nvcf.queues import CARRIES, CREATION, TERMINATION, Problem, Queue, Reading
+from aicr.nvcf.left import Line, lines_of
+from aicr.nvcf.queues import CREATION, TERMINATION, Problem, Queue, Reading
 from aicr.nvcf.restarts import fallen, restarts, unseen_receipts
 
 TYPE_CHECKING = False
@@ -23,12 +24,12 @@ CANNOT_VERIFY = "cannot-verify"
 PARTIAL = "partial"
 BASELINE = "baseline"
 GO = frozenset((DRAINED, RESTARTED_EMPTY))
-VALID = 300.0
 RESTART_WINDOW = 900.0
 
 
 class Observation(wire.Struct, frozen=True, kw_only=True):
-    """A reading and what was answered of it: a drain's, or the baseline (``baseline``).
+    """A reading and what was answered of it: a drain's, or the baseline (``baseline``); "" for the
+    first of two readings between which something changed.
 
     ``live`` has the baseline's creation messages in flight: requestId by sequence, "" where the
     message could not be read. ``reason`` is why a baseline was replaced.
@@ -99,35 +100,6 @@ class Decision:
         return self.answer in GO
 
 
-class Line:
-    """A queue that is not empty, or moves."""
-
-    __slots__ = (
-        "consumer", "in_flight", "messages", "pending", "polled", "queue", "since", "trend",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        queue: str,
-        consumer: str,
-        *,
-        messages: int,
-        pending: int,
-        in_flight: int,
-        since: str,
-        trend: str,
-        polled: bool,
-    ) -> None:
-        self.queue = queue
-        self.consumer = consumer
-        self.messages = messages
-        self.pending = pending
-        self.in_flight = in_flight
-        self.since = since
-        self.trend = trend
-        self.polled = polled
-
-
 def decide(
     timeline: Sequence[Observation], first: Reading, second: Reading, terms: Terms
 ) -> Decision:
@@ -148,14 +120,14 @@ def decide(
     if not timeline:
         doubts.append("no baseline could be written, so that losses before now cannot be seen")
     doubts += [one.why for one in found if one.verdict == CANNOT_VERIFY]
-    lines = _lines(timeline, first, second)
+    lines = lines_of([one.reading for one in timeline], first, second, terms.owners)
     moving = _moving(first, second)
     notes += _notes(whole, second, terms)
     for answer, reasons in (
         (LOST, lost),
         (VANISHED, vanished),
         (CANNOT_VERIFY, doubts),
-        (NOT_DRAINED, [_left(one) for one in lines] + moving),
+        (NOT_DRAINED, [one.words for one in lines] + moving),
     ):
         if reasons:
             return Decision(answer, reasons, notes, lines)
@@ -223,56 +195,6 @@ def _difference(before: Queue, after: Queue) -> str:
         if old != new:
             return f"{what}: {old}, then {new}"
     return "its consumers' counters"
-
-
-def _lines(timeline: Sequence[Observation], first: Reading, second: Reading) -> list[Line]:
-    found = []
-    for name in sorted(first.queues.keys() | second.queues.keys()):
-        queue = second.queues.get(name) or first.queues[name]
-        if queue.empty and name in second.queues:
-            before = first.queues.get(name)
-            if before is None or before.empty:
-                continue
-            queue = before
-        trend = _trend(timeline, first, queue)
-        busy = [one for one in queue.consumers.values() if one.pending or one.ack_pending]
-        for consumer in busy:
-            found.append(
-                Line(
-                    name,
-                    consumer.name,
-                    messages=queue.messages,
-                    pending=consumer.pending,
-                    in_flight=consumer.ack_pending,
-                    since=queue.first_ts[:19],
-                    trend=trend,
-                    polled=consumer.waiting > 0 or not consumer.pending,
-                )
-            )
-        if not busy:
-            found.append(
-                Line(
-                    name, "", messages=queue.messages, pending=0, in_flight=0,
-                    since=queue.first_ts[:19], trend=trend, polled=True,
-                )
-            )  # fmt: skip
-    return found
-
-
-def _trend(timeline: Sequence[Observation], first: Reading, queue: Queue) -> str:
-    earlier = [one.reading for one in timeline] + [first]
-    old = next((one.queues[queue.name] for one in earlier if queue.name in one.queues), queue)
-    if old.incarnation == queue.incarnation and queue.last_seq > old.last_seq:
-        return f"growing ({CARRIES[queue.kind]} still arrive)"
-    return "shrinking" if queue.messages < old.messages else "unchanged"
-
-
-def _left(line: Line) -> str:
-    where = f"{line.queue}, {line.consumer}" if line.consumer else line.queue
-    unpolled = "" if line.polled else ", and nobody asks for them"
-    if not line.consumer:
-        return f"{where}: {line.messages} messages that no consumer takes, {line.trend}"
-    return f"{where}: {line.pending} pending, {line.in_flight} in flight, {line.trend}{unpolled}"
 
 
 def _notes(whole: Sequence[Observation], second: Reading, terms: Terms) -> list[str]:

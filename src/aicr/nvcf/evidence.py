@@ -3,8 +3,8 @@
 The folder is 0700, its files 0600 and written once. ``manifest.jsonl`` is a chain of hashes: each
 line names a file and its SHA-256, and the SHA-256 of the line before; a closing line ends what a
 command wrote. A file becomes part of the record with its line, which is written after the file is
-on disk, in windows of up to ``WINDOW`` files: a file without a line was being written when its
-command was killed, and counts for nothing.
+on disk, in windows: a file without a line was being written when its command was killed, and counts
+for nothing. So does what stands after the last whole line.
 
 One command writes at a time; another one gets the same record to read (``writable`` is False).
 """
@@ -15,25 +15,18 @@ import os
 import re
 import threading
 import time
+from hashlib import sha256
 
-from aicr.documents.digest import sha256_hex
 from aicr.errors import CONFLICT, AicrError, invalid
 from aicr.nvcf import clock
-from aicr.nvcf.evidence_chain import MANIFEST, Entry, Verdict, line_of, verify
-from aicr.nvcf.evidence_files import (
-    check_private,
-    lock_folder,
-    sync_files,
-    unwritable,
-    write_all,
-    write_once,
-)
+from aicr.nvcf.evidence_chain import MANIFEST, Entry, Verdict, verify
+from aicr.nvcf.evidence_files import check_private, lock_folder, unwritable, write_once
+from aicr.nvcf.evidence_manifest import Manifest, drop_torn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-WINDOW = 1000
 _LOOKS = 20
 
 
@@ -50,11 +43,11 @@ class Record:
         self.control_plane = control_plane
         self.notes: list[str] = []
         self._lock = lock
-        self._entries = list(entries)
-        self._last = last
-        self._waiting: list[tuple[str, dict[str, object]]] = []
+        self._manifest = Manifest(path, entries, last)
+        self._folders: set[str] = set()
         self._guard = threading.Lock()
-        self._closed_at = len(self._entries)
+        self._closed_at = len(entries)
+        self._second = (0, "")
 
     def __enter__(self) -> Record:
         return self
@@ -69,12 +62,19 @@ class Record:
     @property
     def entries(self) -> Sequence[Entry]:
         """What the manifest says, oldest first."""
-        return tuple(self._entries)
+        with self._guard:
+            try:
+                return tuple(self._manifest.entries)
+            except OSError as error:
+                raise unwritable(self.path, error) from None
 
     def next_run(self) -> str:
         """The prefix for the files of a new capture: "" for the first one, then ``run-<n>/``."""
         with self._guard:
-            names = [entry.file for entry in self._entries] + [name for name, _ in self._waiting]
+            try:
+                names = self._manifest.files
+            except OSError as error:
+                raise unwritable(self.path, error) from None
         if not any(name and "/" not in name for name in names):
             return ""
         used = [int(found[1]) for name in names if (found := re.match(r"run-(\d+)/", name))]
@@ -90,40 +90,42 @@ class Record:
         there already, INVALID_REQUEST where it cannot be written.
         """
         self._check_writable()
-        digest = sha256_hex(data)
-        said: dict[str, object] = {
-            "time": clock.shown(time.time()),
-            "serverTime": clock.shown(at) if at else None,
-            "source": source,
-            "command": command,
-            "file": file,
-            "sha256": digest,
-        }
+        digest = sha256(data).hexdigest()
+        server_time = clock.shown(at) if at else ""
         with self._guard:
-            write_once(self.path, file, data)
-            self._waiting.append((file, said))
-            if len(self._waiting) >= WINDOW:
-                self._flush()
+            write_once(self.path, file, data, self._folders)
+            line = (file, digest, source, command, self._now(), server_time)
+            try:
+                self._manifest.add(line)
+            except OSError as error:
+                raise unwritable(self.path, error) from None
         return digest
 
     def log(self, event: str, details: Mapping[str, object]) -> None:
         """Note something that has no file of its own, such as a baseline that was replaced."""
         self._check_writable()
         with self._guard:
-            said: dict[str, object] = {"time": clock.shown(time.time()), "event": event}
+            said: dict[str, object] = {"time": self._now(), "event": event}
             said["details"] = dict(details)
-            self._waiting.append(("", said))
-            self._flush()
+            try:
+                self._manifest.add(said)
+                self._manifest.flush()
+            except OSError as error:
+                raise unwritable(self.path, error) from None
 
     def flush(self) -> None:
         """What was written so far is on disk and in the manifest when this returns."""
-        if self.writable:
-            with self._guard:
-                self._flush()
+        if not self.writable:
+            return
+        with self._guard:
+            try:
+                self._manifest.flush()
+            except OSError as error:
+                raise unwritable(self.path, error) from None
 
     def read(self, file: str) -> bytes:
         """A file of the record. Raises INVALID_REQUEST where it is not as it was written."""
-        entry = next((one for one in reversed(self._entries) if one.file == file), None)
+        entry = next((one for one in reversed(self.entries) if one.file == file), None)
         if entry is None:
             raise invalid(f"{self.path}: the record has no file {file}")
         try:
@@ -131,7 +133,7 @@ class Record:
                 data = opened.read()
         except OSError as error:
             raise invalid(f"{self.path}/{file}: {error.strerror or error}") from None
-        if sha256_hex(data) != entry.sha256:
+        if sha256(data).hexdigest() != entry.sha256:
             raise invalid(
                 f"{self.path}/{file}: changed since it was written",
                 hint=f"aicr nvcf evidence verify {self.path} lists all that changed",
@@ -144,17 +146,30 @@ class Record:
             return
         with self._guard:
             try:
-                self._flush()
-                if len(self._entries) > self._closed_at:
-                    said: dict[str, object] = {
-                        "time": clock.shown(time.time()),
-                        "closes": len(self._entries),
-                    }
-                    self._append([said])
-                    self._closed_at = len(self._entries)
+                self._end()
+            except OSError as error:
+                raise unwritable(self.path, error) from None
+            except (KeyboardInterrupt, SystemExit):
+                self._end()  # a signal came in between
+                raise
             finally:
+                self._manifest.close()
                 os.close(self._lock)
                 self._lock = -1
+
+    def _end(self) -> None:
+        self._manifest.flush()
+        lines = len(self._manifest.entries)
+        if lines > self._closed_at:
+            self._manifest.add({"time": self._now(), "closes": lines})
+            self._manifest.flush()
+            self._closed_at = lines + 1
+
+    def _now(self) -> str:
+        second = int(time.time())
+        if second != self._second[0]:
+            self._second = (second, clock.shown(second))
+        return self._second[1]
 
     def _check_writable(self) -> None:
         if not self.writable:
@@ -163,33 +178,6 @@ class Record:
                 f"{self.path}: another command is writing this record",
                 hint="wait for it to end, or pass another folder with --record",
             )
-
-    def _flush(self) -> None:
-        if not self._waiting:
-            return
-        waiting, self._waiting = self._waiting, []
-        files = [name for name, _ in waiting if name]
-        try:
-            sync_files(self.path, files)
-            self._append([said for _, said in waiting])
-        except OSError as error:
-            raise unwritable(self.path, error) from None
-
-    def _append(self, said: Sequence[dict[str, object]]) -> None:
-        lines: list[bytes] = []
-        for one in said:
-            line, entry = line_of(one, self._last)
-            self._last = entry.hash
-            self._entries.append(entry.slim() if entry.kind == "file" else entry)
-            lines.append(line)
-        handle = os.open(
-            os.path.join(self.path, MANIFEST), os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW
-        )
-        try:
-            write_all(handle, b"".join(lines))
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def create_record(path: str, control_plane: str) -> Record:
@@ -212,15 +200,7 @@ def create_record(path: str, control_plane: str) -> Record:
     lock = lock_folder(path)
     if lock < 0:
         raise AicrError(CONFLICT, f"{path}: another command is writing there")
-    record = Record(path, control_plane, lock=lock, entries=(), last="")
-    try:
-        handle = os.open(os.path.join(path, MANIFEST), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        os.close(handle)
-        record._append([head_of(control_plane)])
-    except OSError as error:
-        raise unwritable(path, error) from None
-    record._closed_at = 0
-    return record
+    return _begun(path, control_plane, lock)
 
 
 def append_record(path: str, control_plane: str) -> Record:
@@ -230,6 +210,8 @@ def append_record(path: str, control_plane: str) -> Record:
     """
     check_private(path)
     lock = lock_folder(path)
+    if lock >= 0 and _is_blank(path):
+        return _begun(path, control_plane, lock)
     try:
         verdict = _verified(path, being_written=lock < 0)
         if not verdict.intact:
@@ -244,6 +226,8 @@ def append_record(path: str, control_plane: str) -> Record:
                 f"{control_plane}",
                 hint="pass another folder with --record",
             )
+        if verdict.torn and lock >= 0:
+            drop_torn(path, verdict.torn)
     except BaseException:
         if lock >= 0:
             os.close(lock)
@@ -254,6 +238,11 @@ def append_record(path: str, control_plane: str) -> Record:
     if lock < 0:
         record.notes.append(
             f"{path}: another command is writing this record; this one reads it and writes nothing"
+        )
+    elif verdict.torn:
+        record.notes.append(
+            f"{path}: the last line was not whole (a command was killed while it wrote it); it "
+            "counts for nothing and was taken away"
         )
     if verdict.unlisted:
         record.notes.append(
@@ -275,20 +264,44 @@ def open_record(path: str, control_plane: str) -> Record:
     return append_record(path, control_plane)
 
 
-def head_of(control_plane: str) -> dict[str, object]:
-    """What the first line of a manifest says."""
+def _begun(path: str, control_plane: str, lock: int) -> Record:
+    """The record with its first line written. The lock is the record's from here on."""
     from aicr.version import __version__
 
-    return {
+    record = Record(path, control_plane, lock=lock, entries=(), last="")
+    said: dict[str, object] = {
         "time": clock.shown(time.time()),
         "record": "aicr.nvcf/v1",
         "controlPlane": control_plane,
         "tool": f"aicr {__version__}",
     }
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        os.close(os.open(os.path.join(path, MANIFEST), flags, 0o600))
+        record._manifest.add(said)
+        record._manifest.flush()
+    except OSError as error:
+        os.close(lock)
+        raise unwritable(path, error) from None
+    record._closed_at = 0
+    return record
+
+
+def _is_blank(path: str) -> bool:
+    """Whether nothing was ever recorded: the command that made the folder was killed at once."""
+    if not set(os.listdir(path)) <= {MANIFEST}:
+        return False
+    try:
+        with open(os.path.join(path, MANIFEST), "rb") as file:
+            return b"\n" not in file.read()
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise unwritable(path, error) from None
 
 
 def _verified(path: str, *, being_written: bool) -> Verdict:
-    """The verdict; of a record that another command is writing, once its last line is whole."""
+    """The verdict; of a record that another command is making, once its first line is there."""
     for attempt in range(_LOOKS):
         try:
             verdict = verify(path)
@@ -296,7 +309,7 @@ def _verified(path: str, *, being_written: bool) -> Verdict:
             if not being_written or attempt == _LOOKS - 1:
                 raise
         else:
-            if verdict.intact or not (being_written and verdict.growing):
+            if verdict.entries or not being_written:
                 return verdict
         time.sleep(0.05)
-    return verdict
+    return verify(path)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 import os
 import stat
+from hashlib import sha256
 from sys import intern
 
-from aicr.documents.digest import sha256_hex
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -36,24 +36,32 @@ class Entry:
             "unknown",
         )
 
-    def slim(self) -> Entry:
-        """Without what the line says beside the file's name, hash, source and time: a record that
-        is being written has very many of them."""
-        self.said = _NOTHING
-        self.hash = ""
-        return self
-
 
 _NOTHING: dict[str, object] = {}
 _KINDS = (("file", "file"), ("close", "closes"), ("head", "record"), ("event", "event"))
 
 
+def file_entry(file: str, sha256: str, source: str, time: str) -> Entry:
+    """The entry of a file without what else its line says: a record that is being written has very
+    many of them."""
+    entry = Entry.__new__(Entry)
+    entry.said = _NOTHING
+    entry.hash = ""
+    entry.time = intern(time)
+    entry.source = source
+    entry.file = file
+    entry.sha256 = sha256
+    entry.kind = "file"
+    return entry
+
+
 class Verdict:
     """What ``verify`` found. ``problems`` break the record; ``unlisted`` files are in no line.
-    ``closed`` says whether the last command ended as it should; ``growing`` whether the last line
-    is not whole, as while it is being written."""
+    ``closed`` says whether the last command ended as it should; ``torn`` are the bytes after the
+    last whole line: a command was killed while it wrote them, or writes them just now, and they
+    count for nothing."""
 
-    __slots__ = ("closed", "control_plane", "entries", "growing", "last", "problems", "unlisted")
+    __slots__ = ("closed", "control_plane", "entries", "last", "problems", "torn", "unlisted")
 
     def __init__(
         self,
@@ -61,14 +69,14 @@ class Verdict:
         entries: Sequence[Entry],
         problems: Sequence[str],
         unlisted: Sequence[str],
-        growing: bool,
+        torn: int,
     ) -> None:
         self.entries = entries
         self.problems = problems
         self.unlisted = unlisted
-        self.growing = growing
+        self.torn = torn
         self.last = entries[-1].hash if entries else ""
-        self.closed = bool(entries) and entries[-1].kind == "close"
+        self.closed = bool(entries) and entries[-1].kind == "close" and not torn
         head = entries[0].said if entries else {}
         self.control_plane = str(head.get("controlPlane") or "")
 
@@ -77,47 +85,31 @@ class Verdict:
         return not self.problems
 
 
-def line_of(said: dict[str, object], previous: str) -> tuple[bytes, Entry]:
-    """The manifest's line for ``said`` after the line with the hash ``previous``, and its entry."""
-    whole = {**{key: value for key, value in said.items() if value is not None}}
-    whole["previous"] = previous
-    text = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
-    return text + b"\n", Entry(whole, sha256_hex(text))
-
-
-def chain(data: bytes) -> tuple[list[Entry], list[str], bool]:
-    """The lines of a manifest up to the first that does not follow, what is wrong, and whether
-    that is only a last line that is not whole."""
+def chain(data: bytes) -> tuple[list[Entry], list[str], int]:
+    """The lines of a manifest up to the first that does not follow, what is wrong, and how many
+    bytes stand after the last whole line."""
     entries: list[Entry] = []
     previous = ""
     lines = data.split(b"\n")
-    rest = lines.pop()
+    torn = len(lines.pop())
     for number, line in enumerate(lines, 1):
         try:
             said = json.loads(line)
         except ValueError:
             said = None
         if not isinstance(said, dict):
-            return entries, [f"{MANIFEST}:{number}: is no line of a manifest"], False
+            return entries, [f"{MANIFEST}:{number}: is no line of a manifest"], torn
         if said.get("previous") != previous:
-            return entries, [f"{MANIFEST}:{number}: does not follow the line before it"], False
-        entry = Entry(said, sha256_hex(line))
+            return entries, [f"{MANIFEST}:{number}: does not follow the line before it"], torn
+        entry = Entry(said, sha256(line).hexdigest())
         if (entry.kind == "head") != (number == 1):
-            return (
-                entries,
-                [f"{MANIFEST}:{number}: a {entry.kind} line is not expected here"],
-                False,
-            )
+            return entries, [f"{MANIFEST}:{number}: a {entry.kind} line is not expected here"], torn
         if entry.kind == "close" and said["closes"] != number - 1:
             problem = f"{MANIFEST}:{number}: closes {said['closes']} lines, there are {number - 1}"
-            return entries, [problem], False
+            return entries, [problem], torn
         entries.append(entry)
         previous = entry.hash
-    if rest:
-        return entries, [f"{MANIFEST}:{len(lines) + 1}: the last line is not whole"], True
-    if not entries:
-        return entries, [f"{MANIFEST}: is empty"], True
-    return entries, [], False
+    return entries, [], torn
 
 
 def verify(path: str) -> Verdict:
@@ -130,7 +122,9 @@ def verify(path: str) -> Verdict:
             f"{path}: no record: {MANIFEST}: {error.strerror or error}",
             hint="a record folder is made by the commands that take --record",
         ) from None
-    entries, problems, growing = chain(data)
+    entries, problems, torn = chain(data)
+    if not entries and not problems:
+        problems.append(f"{MANIFEST}: has no whole line: its command was killed at once")
     listed: dict[str, str] = {}
     for entry in entries:
         if entry.kind == "file":
@@ -143,7 +137,7 @@ def verify(path: str) -> Verdict:
         if problem:
             problems.append(f"{name}: {problem}")
     unlisted = sorted(there - set(listed) - {MANIFEST})
-    return Verdict(entries=entries, problems=problems, unlisted=unlisted, growing=growing)
+    return Verdict(entries=entries, problems=problems, unlisted=unlisted, torn=torn)
 
 
 def _files(root: str) -> set[str]:
@@ -166,4 +160,4 @@ def _compare(root: str, name: str, digest: str) -> str:
             data = file.read()
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
-    return "" if sha256_hex(data) == digest else "changed since it was written"
+    return "" if sha256(data).hexdigest() == digest else "changed since it was written"

@@ -56,37 +56,51 @@ def lock_folder(path: str) -> int:
     return handle
 
 
-def write_once(root: str, file: str, data: bytes) -> None:
-    parts = file.split("/")
-    if not all(_PART.fullmatch(part) for part in parts) or file == MANIFEST:
+def write_once(root: str, file: str, data: bytes, folders: set[str]) -> None:
+    """``folders`` are those that are known to be there; new ones are added. Raises CONFLICT,
+    INVALID_REQUEST; what was written of a file that does not fit is taken away again."""
+    folder, _, name = file.rpartition("/")
+    parts = [name] if folder in folders or not folder else file.split("/")
+    if not all(map(_PART.fullmatch, parts)) or file.startswith("/") or file == MANIFEST:
         raise invalid(f'{root}: "{file}" is no name for a file of a record')
+    path = f"{root}/{file}"
     try:
-        folder = root
-        for part in parts[:-1]:
-            folder = os.path.join(folder, part)
-            try:
-                os.mkdir(folder, 0o700)
-            except FileExistsError:
-                if not stat.S_ISDIR(os.lstat(folder).st_mode):
-                    raise
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        handle = os.open(os.path.join(folder, parts[-1]), flags, 0o600)
+        if folder and folder not in folders:
+            _make(root, folder)
+            folders.add(folder)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except FileExistsError:
+        raise AicrError(CONFLICT, f"{path}: is there already, and is never changed") from None
+    except OSError as error:
+        raise unwritable(path, error) from None
+    try:
         try:
             write_all(handle, data)
         finally:
             os.close(handle)
-    except FileExistsError:
-        raise AicrError(
-            CONFLICT, f"{root}/{file}: is there already, and is never changed"
-        ) from None
-    except OSError as error:
-        raise unwritable(f"{root}/{file}", error) from None
+    except BaseException as error:
+        os.unlink(path)
+        if isinstance(error, OSError):
+            raise unwritable(path, error) from None
+        raise
 
 
-def write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+def _make(root: str, folder: str) -> None:
+    """The folders on the way to a file."""
+    path = root
+    for part in folder.split("/"):
+        path = os.path.join(path, part)
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                raise
+
+
+def write_all(handle: int, data: bytes | bytearray) -> None:
+    written = os.write(handle, data)
+    while written < len(data):
+        written += os.write(handle, memoryview(data)[written:])
 
 
 def sync_files(root: str, files: Sequence[str]) -> None:

@@ -24,6 +24,7 @@ def verify_text(path: str, verdict: Verdict, form: str) -> str:
                 "controlPlane": verdict.control_plane or None,
                 "files": files,
                 "closed": verdict.closed,
+                "tornBytes": verdict.torn,
                 "problems": list(verdict.problems),
                 "unlisted": list(verdict.unlisted),
                 "last": verdict.last or None,
@@ -37,6 +38,11 @@ def verify_text(path: str, verdict: Verdict, form: str) -> str:
         lines.append(
             "not closed: the last command is still writing, was killed, or lines are missing at "
             "the end"
+        )
+    if verdict.torn:
+        lines.append(
+            f"the last {verdict.torn} bytes are no whole line (written as it was killed, or just "
+            "now); they count for nothing"
         )
     lines += [f"problem: {cell(one)}" for one in verdict.problems]
     lines += [f"not in the manifest, counts for nothing: {cell(one)}"

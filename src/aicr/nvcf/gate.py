@@ -6,7 +6,7 @@ from aicr.errors import AicrError
 from aicr.nvcf import clock
 from aicr.nvcf.agent_starts import read_agents
 from aicr.nvcf.drain_report import NEVER, NEXT
-from aicr.nvcf.drain_state import CANNOT_VERIFY, VALID
+from aicr.nvcf.drain_state import CANNOT_VERIFY
 from aicr.nvcf.outcome import Outcome
 from aicr.nvcf.page import (
     FAILED,
@@ -14,12 +14,12 @@ from aicr.nvcf.page import (
     PASSED,
     UNVERIFIED,
     Check,
-    consumers_of,
     facts_of,
+    roll_check,
     table_of,
     tasks_check,
 )
-from aicr.nvcf.roll_gate import OPEN, registration_differences, roll_gate
+from aicr.nvcf.registrations import registration_differences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,10 +69,10 @@ def decide_gate(
     answered = drain.answer()
     checks = [
         _drain(answered),
-        _roll(reach, agents, answered),
+        roll_check(reach, agents, answered.second),
         _identities(reach, agents, asked),
         tasks,
-        _guide(asked),
+        _guide(asked, record),
         _fresh(reach, answered),
     ]
     if record is not None and record.writable:
@@ -90,25 +90,27 @@ def gate_page(
     checks: Sequence[Check], answered: Answered, *, fleet: str, record: str, source: str = ""
 ) -> Outcome:
     go = is_go(checks)
-    first = next((one for one in checks if one.result in (FAILED, UNVERIFIED)), None)
+    bad = [one for one in checks if one.result in (FAILED, UNVERIFIED)]
     action = "resume the NATS roll: one server, then this gate again"
-    if first is not None:
-        action = f"hold the NATS roll: {first.name}: {first.then or first.why}"
+    if bad:
+        action = f"hold the NATS roll: {bad[0].name}: {bad[0].then or bad[0].why}"
     return Outcome(
         command="gate",
         answer=RESUME if go else HOLD,
         go=go,
         as_of=clock.shown(answered.at),
-        valid_until=clock.shown(answered.at + VALID) if go else "",
+        valid_until=clock.shown(answered.at + clock.VALID) if go else "",
         clock={"source": "NATS servers (varz.now)"},
         baseline=answered.baseline,
         next_action=action,
         next_command=(
-            f"aicr nvcf drain --fleet {fleet} --record {record} --callers-paused --watch"
+            f"aicr nvcf gate --fleet {fleet} --record {record} --guide-gate-passed <REF>"
             if go
             else f"aicr nvcf drain --fleet {fleet} --record {record}"
         ),
-        do=[f"{action[0].upper()}{action[1:]}."],
+        do=["Resume the NATS roll: one server, then this gate again."]
+        if go
+        else ["Hold the NATS roll.", *(f"{one.name}: {one.then or one.why}." for one in bad)],
         do_not=() if go else NEVER,
         tables=[table_of(checks)],
         facts=facts_of(checks),
@@ -126,18 +128,6 @@ def _drain(answered: Answered) -> Check:
     result = UNVERIFIED if decision.answer == CANNOT_VERIFY else FAILED
     then = NEXT.get(decision.answer, "wait for redelivery, then aicr nvcf recover")
     return Check("complete drain gate", result, why, then=then, source=source)
-
-
-def _roll(reach: Reach, agents: Sequence[Agent], answered: Answered) -> Check:
-    doubts = [str(one) for one in reach.doubts()]
-    found = roll_gate(agents, consumers_of(answered.second), reach.fleet.retired, doubts)
-    why = found.reasons[0] if found.reasons else "every agent is corrected, and all consumers known"
-    if found.answer == OPEN:
-        return Check("agents and roll gate", PASSED, why, source="Kubernetes API")
-    result = UNVERIFIED if found.answer == CANNOT_VERIFY else FAILED
-    return Check(
-        "agents and roll gate", result, why, then="aicr nvcf agents", source="Kubernetes API"
-    )
 
 
 def _identities(reach: Reach, agents: Sequence[Agent], asked: Asked) -> Check:
@@ -161,8 +151,13 @@ def _identities(reach: Reach, agents: Sequence[Agent], asked: Asked) -> Check:
     return Check(name, PASSED, "clusters and registrations are the saved ones", source=path)
 
 
-def _guide(asked: Asked) -> Check:
+def _guide(asked: Asked, record: Record | None) -> Check:
     name = "the guide's own gate"
+    if asked.guide and (record is None or not record.writable):
+        return Check(
+            name, UNVERIFIED, f"stated ({asked.guide}), and the record cannot take it",
+            then="see who else writes the record; repeat once that command has ended",
+        )  # fmt: skip
     if asked.guide:
         return Check(name, PASSED, f"stated by the operator: {asked.guide}", source="operator")
     return Check(
@@ -175,10 +170,10 @@ def _fresh(reach: Reach, answered: Answered) -> Check:
     """A statement holds for five minutes, by the servers' clock, also where this machine slept."""
     import time
 
-    now = time.time() + reach.nats_offset
+    now = time.time() + reach.nats_offset.high
     age = max(0.0, now - answered.at)
     if not answered.at:
         return Check("fresh", UNVERIFIED, "no server's time was read")
-    if age > VALID:
+    if age > clock.VALID:
         return Check("fresh", UNVERIFIED, f"the readings are {age / 60:.0f} min old", then="repeat")
     return Check("fresh", PASSED, f"the readings are {age:.0f} s old", source="varz.now")

@@ -46,7 +46,9 @@ class WrongCluster(AicrError):
 
 
 class AllowedConnection(Connection):
-    """A connection for what is on the list, and nothing else."""
+    """A connection for what is on the list, and nothing else; ``offset`` is its server's clock."""
+
+    offset = clock.UNKNOWN
 
     def read(
         self,
@@ -63,17 +65,33 @@ class AllowedConnection(Connection):
         allow.kubernetes(method, path, body=body)
         return super().write(method, path, permission, body)
 
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        permission: Permission,
+        query: Mapping[str, str] | None,
+        headers: Mapping[str, str],
+        body: bytes | None = None,
+    ) -> tuple[int, Answer]:
+        sent = time.time()
+        status, answer = super()._ask(method, path, permission, query, headers, body)
+        if "Date" in answer.headers and self.time:
+            said = clock.from_rfc3339(self.time, self.server)
+            found = clock.measured(said, sent, time.time(), grain=1.0)
+            self.offset = clock.closer(self.offset, found)
+        return status, answer
+
 
 class Kube:
     """One cluster: its ``entry`` in the fleet file, and the ``uid`` that was found."""
 
-    __slots__ = ("connection", "entry", "offset", "uid")
+    __slots__ = ("connection", "entry", "uid")
 
-    def __init__(self, entry: Entry, connection: Connection) -> None:
+    def __init__(self, entry: Entry, connection: AllowedConnection) -> None:
         self.entry = entry
         self.connection = connection
         self.uid = ""
-        self.offset = 0.0
 
     @property
     def name(self) -> str:
@@ -130,13 +148,8 @@ class Kube:
         return (said.get("status") or {}).get("allowed") is True
 
     def now(self) -> float:
-        """The server's time, by its answer last seen and the time since."""
-        return time.time() + self.offset
-
-    def learn_time(self) -> None:
-        """Take over what the server's clock said with its last answer."""
-        if self.connection.time:
-            self.offset = clock.from_rfc3339(self.connection.time, self.source) - time.time()
+        """The server's time, by the Date of its answers."""
+        return time.time() + self.connection.offset.middle
 
 
 class Opened:
@@ -157,7 +170,13 @@ class Opened:
     @property
     def skew(self) -> tuple[float, str]:
         """How far the clusters' clocks are apart, and which; Date headers have whole seconds."""
-        return clock.skew({name: kube.now() for name, kube in self.found.items()})
+        return clock.skew(self.offsets)
+
+    @property
+    def offsets(self) -> dict[str, clock.Offset]:
+        """What is known of the clusters' clocks."""
+        known = {name: kube.connection.offset for name, kube in self.found.items()}
+        return {name: one for name, one in known.items() if one is not clock.UNKNOWN}
 
 
 def open_fleet(
@@ -226,7 +245,6 @@ def _identify(kube: Kube) -> None:
     """Raise ``WrongCluster`` unless the entry's UID, and its cluster id, are the cluster's."""
     found = kube.get("namespaces", "", "kube-system")
     kube.uid = str(found.get("metadata", {}).get("uid", ""))
-    kube.learn_time()
     wanted = kube.entry.cluster_uid
     if not kube.uid:
         raise AicrError(UNAVAILABLE, f"{kube.source}: its namespace kube-system has no UID")

@@ -6,22 +6,24 @@ an argument; ids are checked to be ids first.
 
 from __future__ import annotations
 
-import binascii
 import re
 import sys
-from base64 import b64decode
+from binascii import a2b_base64
+from functools import lru_cache
 from hashlib import sha256
 
 from aicr.cluster import wire
 from aicr.nvcf.allow import UUID
 from aicr.nvcf.jetstream import MESSAGE
 from aicr.nvcf.requests import CREATIONS, TERMINATIONS
+from aicr.nvcf.work_ids import Function, Launch, Task, work_ids
 
 _NCA_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SUBJECT = re.compile(
     r"Create\.NVCA\.(?P<kind>Function|Task)\.(?P<cluster>[^.\s]+)\.[^.\s]+\.[^.\s]+"
     r"|Terminate\.NVCA\.(?P<ends>[^.\s]+)"
 )
+_IDS = ("requestId", "deploymentId", "functionId", "functionVersionId", "taskId")
 _SHOWN_SUBJECT = re.compile(r"[!-~]{1,256}")
 
 
@@ -59,27 +61,14 @@ class Retained:
         return sha256(f"{self.subject}:{self.sequence}".encode()).hexdigest()[:63]
 
 
-class _Function(wire.Struct):
-    functionId: str | None = None
-    functionVersionId: str | None = None
-
-
-class _Task(wire.Struct):
-    taskId: str | None = None
-
-
-class _Launch(wire.Struct):
-    deploymentId: str | None = None
-
-
-class _Body(wire.Struct):
+class _Body(wire.Struct, gc=False):
     requestId: str | None = None
     ncaId: str | None = None
     action: str | None = None
     deploymentId: str | None = None
-    functionDetails: _Function | None = None
-    taskDetails: _Task | None = None
-    launchSpecification: _Launch | None = None
+    functionDetails: Function | None = None
+    taskDetails: Task | None = None
+    launchSpecification: Launch | None = None
     functionId: str | None = None
     functionVersionId: str | None = None
 
@@ -94,17 +83,13 @@ def read_message(body: bytes) -> Retained:
     message at all.
     """
     message = wire.decode(MESSAGE, body, "a retained message")
-    subject = message.subject if _SHOWN_SUBJECT.fullmatch(message.subject) else ""
-    place = _SUBJECT.fullmatch(subject)
+    subject, cluster = _place(message.subject)
     known = Retained(
-        sequence=message.seq,
-        subject=sys.intern(subject),
-        time=message.time[:40],
-        cluster_id=sys.intern((place and (place["cluster"] or place["ends"])) or ""),
+        sequence=message.seq, subject=subject, time=message.time[:40], cluster_id=cluster
     )
     try:
-        data = b64decode(message.data, validate=True)
-    except (binascii.Error, ValueError):
+        data = a2b_base64(message.data, strict_mode=True)
+    except ValueError:
         known.problem = "its data is not base64"
         return known
     try:
@@ -112,45 +97,45 @@ def read_message(body: bytes) -> Retained:
     except (wire.DecodeError, UnicodeDecodeError, RecursionError):
         known.problem = "its data is not the JSON of a message"
         return known
-    known.problem = _take(known, found, named=place is not None)
+    known.problem = _take(known, found)
     return known
 
 
-def _take(known: Retained, found: _Body, *, named: bool) -> str:
+@lru_cache(maxsize=1024)
+def _place(subject: str) -> tuple[str, str]:
+    """The subject, where it can be shown, and the cluster id that it names, where it does."""
+    if not _SHOWN_SUBJECT.fullmatch(subject):
+        return "", ""
+    place = _SUBJECT.fullmatch(subject)
+    return subject, (place and (place["cluster"] or place["ends"])) or ""
+
+
+def _take(known: Retained, found: _Body) -> str:
     """Put the ids where they belong, unless one of them is none; what is wrong, "" where nothing
     is."""
-    function = found.functionDetails or _Function()
-    task = found.taskDetails or _Task()
-    launch = found.launchSpecification or _Launch()
-    ids = {
-        "requestId": found.requestId or "",
-        "deploymentId": found.deploymentId or launch.deploymentId or "",
-        "functionId": function.functionId or found.functionId or "",
-        "functionVersionId": function.functionVersionId or found.functionVersionId or "",
-        "taskId": task.taskId or "",
-    }
-    for key, value in ids.items():
+    deployment, function, version, task = work_ids(
+        found, found.deploymentId, (found.launchSpecification,)
+    )
+    request = (found.requestId or "").lower()
+    ids = (request, deployment, function, version, task)
+    for key, value in zip(_IDS, ids, strict=True):
         if value and not UUID.fullmatch(value):
             return f"its {key} is no UUID"
-    if not ids["requestId"]:
+    if not request:
         return "it has no requestId"
     if not found.ncaId or not _NCA_ID.fullmatch(found.ncaId):
         return "its ncaId is no account id"
     if found.action in TERMINATIONS:
         known.kind = "termination"
     elif found.action in CREATIONS:
-        known.kind = "function" if ids["functionId"] else "task" if ids["taskId"] else ""
+        known.kind = "function" if function else "task" if task else ""
     else:
         return "its action is not known"
     if not known.kind:
         return "it names neither a function nor a task"
-    if not named:
+    if not known.cluster_id:
         return "its subject names no cluster"
     known.action = sys.intern(found.action or "")
     known.nca_id = sys.intern(found.ncaId)
-    known.request_id = ids["requestId"].lower()
-    known.deployment = ids["deploymentId"].lower()
-    known.function = ids["functionId"].lower()
-    known.version = ids["functionVersionId"].lower()
-    known.task = ids["taskId"].lower()
+    known.request_id, known.deployment, known.function, known.version, known.task = ids
     return ""

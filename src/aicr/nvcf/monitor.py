@@ -6,11 +6,13 @@ nats-box. Servers are those of the StatefulSet, counted by its ``replicas``, not
 
 from __future__ import annotations
 
+import time
+
 from aicr.cluster import wire
 from aicr.cluster.failures import ApiError, Permission
 from aicr.cluster.reading import object_path
 from aicr.errors import NOT_FOUND, UNAVAILABLE, AicrError
-from aicr.nvcf import allow, jetstream
+from aicr.nvcf import allow, clock, jetstream
 from aicr.nvcf.queues import Problem, Server
 
 TYPE_CHECKING = False
@@ -82,21 +84,21 @@ class StatefulSet:
 
 
 class ServerAnswers:
-    """Everything that one server said; ``way`` is how its monitor was reached."""
+    """Everything that one server said; ``offset`` is its clock."""
 
-    __slots__ = ("jsz", "problems", "server", "way")
+    __slots__ = ("jsz", "offset", "problems", "server")
 
     def __init__(
         self,
         server: Server,
         jsz: jetstream.Jsz,
         problems: Sequence[Problem],
-        way: str,
+        offset: clock.Offset,
     ) -> None:
         self.server = server
         self.jsz = jsz
         self.problems = problems
-        self.way = way
+        self.offset = offset
 
 
 class Monitor:
@@ -145,7 +147,10 @@ class Monitor:
                 raise AicrError(UNAVAILABLE, f"{what}: there is no such pod") from None
             raise
         found = wire.decode(_POD, body, f"pod {pod}")
+        sent = time.time()
         varz = jetstream.decode(jetstream.VARZ, self._get(servers, pod, "/varz"), f"{what} /varz")
+        said = clock.from_rfc3339(varz.now, f"{pod} /varz")
+        offset = clock.measured(said, sent, time.time())
         health = jetstream.decode(
             jetstream.HEALTH, self._get(servers, pod, HEALTHZ), f"{what} /healthz"
         )
@@ -168,7 +173,7 @@ class Monitor:
             now=varz.now,
             version=varz.version,
         )
-        return ServerAnswers(server, jsz, problems, "/".join(sorted(self.ways)))
+        return ServerAnswers(server, jsz, problems, offset)
 
     def _get(self, servers: StatefulSet, pod: str, path: str) -> bytes:
         """One page of a monitor, through the API server, else through nats-box."""

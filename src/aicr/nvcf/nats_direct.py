@@ -1,17 +1,16 @@
 """JetStream over a connection of its own: the API asked as it is, many messages at once.
 
-A thread holds the connection. ``Place`` is where it leads and with which credentials; a context
-file of the ``nats`` client says the same.
+A thread holds the connection.
 """
 
 from __future__ import annotations
 
 import json
-import os
 
 from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, invalid
 from aicr.nvcf import allow, jetstream
 from aicr.nvcf.nats_access import Retained, short_list
+from aicr.nvcf.nats_place import options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Any, TypeVar
 
-    from aicr.nvcf.fleet import Nats
+    from aicr.nvcf.nats_place import Place
 
     T = TypeVar("T")
 
@@ -30,56 +29,8 @@ WINDOW = 256
 # Above this many gaps the messages are looked for one after the other instead of listing the gaps.
 MOST_GAPS = 1_000_000
 MOST_BYTES = 64 * 1024 * 1024
-_USUAL = ("url", "creds", "nkey", "ca", "cert", "key", "user", "password", "token", "inbox_prefix")
-
-
-class Place:
-    """Where to connect, and as whom; paths are absolute."""
-
-    __slots__ = (*_USUAL, "shown")
-
-    def __init__(self, shown: str, **given: str) -> None:
-        self.shown = shown
-        for key in _USUAL:
-            setattr(self, key, given.get(key, ""))
-
-    if TYPE_CHECKING:
-        url: str
-        creds: str
-        nkey: str
-        ca: str
-        cert: str
-        key: str
-        user: str
-        password: str
-        token: str
-        inbox_prefix: str
-
-
-def place_of(nats: Nats) -> Place:
-    """As the fleet file says."""
-    return Place(nats.url, url=nats.url, creds=nats.creds, nkey=nats.nkey, ca=nats.ca)
-
-
-def read_context(path: str) -> Place:
-    """As a context file of the ``nats`` client says. Raises INVALID_REQUEST, without its content.
-
-    Its secrets stay in memory.
-    """
-    try:
-        with open(path, "rb") as file:
-            found = json.load(file)
-    except (OSError, ValueError):
-        raise invalid(
-            f"--nats-context-file {path}: cannot be read as a context of the nats client"
-        ) from None
-    if not isinstance(found, dict) or not found.get("url"):
-        raise invalid(f"--nats-context-file {path}: names no url")
-    given = {key: str(found[key]) for key in _USUAL if found.get(key)}
-    for key in ("creds", "nkey", "ca", "cert", "key"):
-        if key in given:
-            given[key] = os.path.expanduser(given[key])
-    return Place(f"context file {os.path.basename(path)}", **given)
+# The servers' own answer where nobody is there to give one.
+_NOBODY = b""
 
 
 class DirectAccess:
@@ -95,18 +46,18 @@ class DirectAccess:
         import asyncio
         import threading
 
-        self._source = f"direct connection, {_without_password(place.shown)}"
+        self._source = f"direct connection, {place.shown}"
         self._seconds = seconds
+        self._why = ""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         try:
-            self._client: Any = self._wait(client.connect(**_options(place, seconds)), seconds * 2)
-        except BaseException as error:
+            found = client.connect(**options(place, seconds, self._note))
+            self._client: Any = self._wait(found, seconds * 2)
+        except BaseException:
             self._stop()
-            if isinstance(error, (KeyboardInterrupt, SystemExit)):
-                raise
-            raise _unreachable(self.source, error) from None
+            raise
 
     @property
     def source(self) -> str:
@@ -121,6 +72,10 @@ class DirectAccess:
 
     def stream(self, name: str) -> tuple[jetstream.StreamInfo, bytes]:
         return self._info(name, {})
+
+    def subjects(self, stream: str) -> dict[str, int]:
+        info, _ = self._info(stream, {"subjects_filter": ">"})
+        return info.state.subjects or {}
 
     def consumer_names(self, stream: str) -> set[str]:
         return self._paged(f"CONSUMER.NAMES.{stream}", jetstream.CONSUMER_NAMES, "consumers")
@@ -139,9 +94,8 @@ class DirectAccess:
         found = {}
         for name, body in zip(wanted, bodies, strict=True):
             what = f"the consumers of {name}"
-            if body is None:
-                raise AicrError(TIMEOUT, f"{self.source}: no answer for {what}")
-            page = jetstream.api_answer(jetstream.CONSUMER_NAMES, body, what)
+            given = self._given(body, what)
+            page = jetstream.api_answer(jetstream.CONSUMER_NAMES, given, what)
             names = set(page.consumers or ())
             found[name] = names if len(names) == page.total else self.consumer_names(name)
         return found
@@ -187,7 +141,8 @@ class DirectAccess:
             self._wait(self._client.close(), 2.0)
         except AicrError:
             pass  # it is gone already
-        self._stop()
+        finally:
+            self._stop()
 
     def _start(self, stream: str, wanted: Sequence[int]) -> Future[list[bytes | None]]:
         import asyncio
@@ -206,11 +161,8 @@ class DirectAccess:
         for sequence, body in zip(wanted, bodies, strict=True):
             done.tried += 1
             what = f"message {sequence} of {stream}"
-            if body is None:
-                done.failed.append((sequence, f"{what}: no answer"))
-                continue
             try:
-                message = jetstream.got_message(body, what)
+                message = jetstream.got_message(self._given(body, what), what)
             except AicrError as error:
                 done.failed.append((sequence, error.message))
                 continue
@@ -259,27 +211,44 @@ class DirectAccess:
 
     def _ask(self, api: str, payload: dict[str, object]) -> bytes:
         (body,) = self._wait(self._many([(api, payload)]), self._seconds + 1)
+        return self._given(body, api)
+
+    def _given(self, body: bytes | None, what: str) -> bytes:
+        """The answer, where there is one."""
         if body is None:
             raise AicrError(
                 TIMEOUT,
-                f"{self.source}: no answer to {api} within {self._seconds:g} s",
+                f"{self.source}: no answer to {what} within {self._seconds:g} s",
                 hint="a server that is down, or no leader, looks like this",
+            )
+        if body == _NOBODY:
+            raise AicrError(
+                UNAVAILABLE,
+                f"{self.source}: nobody is there to answer {what}",
+                hint="JetStream is not up yet, has no leader just now, or is not in this account",
             )
         return body
 
     async def _many(self, asked: Sequence[tuple[str, dict[str, Any]]]) -> list[bytes | None]:
-        """The answers in the order of the questions; None where none came."""
+        """The answers in the order of the questions; None where none came, ``_NOBODY`` where the
+        servers say that nobody is there to give one."""
         import asyncio
 
-        answers: list[bytes | None] = [None] * len(asked)
-        left = len(asked)
+        requests = []
+        for api, payload in asked:
+            subject = f"$JS.API.{api}"
+            allow.jetstream(subject, payload)
+            requests.append((subject, _body(payload)))
+        answers: list[bytes | None] = [None] * len(requests)
+        left = len(requests)
         size = 0
         complete = asyncio.Event()
-        inbox = self._client.new_inbox()
+        inbox = f"{self._client.new_inbox()}."
+        start = len(inbox)
 
         async def receive(message: Any) -> None:
             nonlocal left, size
-            tail = message.subject.rpartition(".")[2]
+            tail = message.subject[start:]
             if not tail.isdecimal() or answers[int(tail)] is not None:
                 return
             answers[int(tail)] = message.data
@@ -288,13 +257,11 @@ class DirectAccess:
             if left == 0 or size > MOST_BYTES:
                 complete.set()
 
-        for api, payload in asked:
-            allow.jetstream(f"$JS.API.{api}", payload)
-        subscription = await self._client.subscribe(f"{inbox}.*", cb=receive)
+        subscription = await self._client.subscribe(f"{inbox}*", cb=receive)
         try:
-            for number, (api, payload) in enumerate(asked):
-                body = json.dumps(payload).encode() if payload else b""
-                await self._client.publish(f"$JS.API.{api}", body, reply=f"{inbox}.{number}")
+            publish = self._client.publish
+            for number, (subject, body) in enumerate(requests):
+                await publish(subject, body, reply=f"{inbox}{number}")
             try:
                 await asyncio.wait_for(complete.wait(), self._seconds)
             except TimeoutError:
@@ -322,66 +289,43 @@ class DirectAccess:
             future.cancel()
             raise
         except Exception as error:
-            raise _unreachable(self.source, error) from None
+            raise self._unreachable(error) from None
+
+    async def _note(self, error: Exception) -> None:
+        """What goes wrong while it connects; all else reaches whoever waits for the answer."""
+        self._why = _words(error)
+
+    def _unreachable(self, error: Exception) -> AicrError:
+        said = _words(error)
+        why = f" ({self._why})" if self._why not in ("", said) else ""
+        return AicrError(UNAVAILABLE, f"{self.source}: cannot be reached: {said}{why}")
 
     def _stop(self) -> None:
+        """End what still waits, then the thread."""
+        import asyncio
+        import concurrent.futures
+
+        async def end() -> None:
+            waiting = asyncio.all_tasks() - {asyncio.current_task()}
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+        try:
+            asyncio.run_coroutine_threadsafe(end(), self._loop).result(2.0)
+        except concurrent.futures.TimeoutError:
+            pass  # it is a thread that ends with the command
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(2.0)
+        if not self._thread.is_alive():
+            self._loop.close()
 
 
-def _options(place: Place, seconds: float) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "servers": [one.strip() for one in place.url.split(",") if one.strip()],
-        "name": "aicr nvcf (reads only)",
-        "connect_timeout": max(1, round(seconds)),
-        "max_reconnect_attempts": 3,
-        "reconnect_time_wait": 0.5,
-        "allow_reconnect": False,
-        "error_cb": _quiet,
-        "pending_size": 16 * 1024 * 1024,
-    }
-    for key, option in (
-        ("creds", "user_credentials"),
-        ("nkey", "nkeys_seed"),
-        ("user", "user"),
-        ("password", "password"),
-        ("token", "token"),
-    ):
-        if getattr(place, key):
-            found[option] = getattr(place, key)
-    for path in (place.creds, place.nkey, place.ca, place.cert, place.key):
-        if path and not os.path.isfile(path):
-            raise invalid(f"{path}: there is no such file, which the connection to NATS needs")
-    if place.inbox_prefix:
-        found["inbox_prefix"] = place.inbox_prefix
-    if place.ca or place.cert or place.url.startswith("tls://"):
-        import ssl
-
-        context = ssl.create_default_context(cafile=place.ca or None)
-        if place.cert:
-            context.load_cert_chain(place.cert, place.key or None)
-        found["tls"] = context
-    return found
+def _body(payload: dict[str, Any]) -> bytes:
+    if payload.keys() == {"seq"}:  # there may be very many of these
+        return b'{"seq":%d}' % payload["seq"]
+    return json.dumps(payload).encode() if payload else b""
 
 
-async def _quiet(error: Exception) -> None:
-    """What goes wrong reaches whoever waits for the answer."""
-
-
-def _unreachable(source: str, error: BaseException) -> AicrError:
-    if isinstance(error, AicrError):
-        return error
-    said = str(error).split("\n", 1)[0][:200] or type(error).__name__
-    return AicrError(UNAVAILABLE, f"{source}: cannot be reached: {said}")
-
-
-def _without_password(url: str) -> str:
-    from urllib.parse import urlsplit
-
-    if "@" not in url:
-        return url
-    try:
-        found = urlsplit(url)
-        return f"{found.scheme}://{found.hostname}:{found.port or 4222}"
-    except ValueError:
-        return "nats://(hidden)"
+def _words(error: Exception) -> str:
+    return str(error).split("\n", 1)[0][:200] or type(error).__name__

@@ -142,6 +142,9 @@ class ExecAccess:
         body = self._ask(["stream", "info", name, "--json", "--no-select"], what)
         return jetstream.decode(jetstream.STREAM, body, what), body
 
+    def subjects(self, stream: str) -> dict[str, int]:
+        return {}
+
     def consumer_names(self, stream: str) -> set[str]:
         what = f"the consumers of {stream}"
         return self._names(["consumer", "ls", stream, "--json", "--no-select"], what)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from aicr.documents.emit import json_text
 from aicr.documents.safe import cell, prose
+from aicr.nvcf.columns import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,11 +116,11 @@ def plain_failure_code(arguments: list[str], code: int) -> int:
     return BAD_INVOCATION if code in (2, 3) else code
 
 
-def render(outcome: Outcome, form: str) -> str:
-    """The answer in one of ``FORMATS``."""
+def render(outcome: Outcome, form: str, width: int = 0) -> str:
+    """The answer in one of ``FORMATS``; tables are wrapped to ``width``, 0 is a line a row."""
     if form == "json":
         return json_text(as_json(outcome))
-    return _markdown(outcome) if form == "markdown" else _table(outcome)
+    return _markdown(outcome) if form == "markdown" else _table(outcome, width)
 
 
 def as_json(outcome: Outcome) -> dict[str, object]:
@@ -153,13 +154,13 @@ def _fact(fact: Fact) -> dict[str, object]:
     return found
 
 
-def _table(outcome: Outcome) -> str:
+def _table(outcome: Outcome, width: int) -> str:
     parts = [f"{outcome.command}: {_word(outcome)}\n"]
     parts += [f"{line}\n" for line in _times(outcome)]
     for table in outcome.tables:
         if table.rows:
             title = f"{cell(table.title)}\n" if table.title else ""
-            parts.append(f"\n{title}{_columns(table)}")
+            parts.append(f"\n{title}{columns(table.head, table.rows, width)}")
     if outcome.notes:
         parts.append("\n" + "".join(f"note: {_indented(note)}\n" for note in outcome.notes))
     parts.append("\n")
@@ -213,15 +214,6 @@ def _times(outcome: Outcome) -> list[str]:
 
 def _do(outcome: Outcome) -> list[str]:
     return list(outcome.do) or [outcome.next_action]
-
-
-def _columns(table: Table) -> str:
-    rows = [[cell(one) for one in row] for row in (table.head, *table.rows)]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(table.head))]
-    return "".join(
-        "  ".join(one.ljust(width) for one, width in zip(row, widths, strict=True)).rstrip() + "\n"
-        for row in rows
-    )
 
 
 def _indented(text: str) -> str:

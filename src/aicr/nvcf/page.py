@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 
 from aicr.nvcf.accounts import Client, read_answer, words_of
-from aicr.nvcf.outcome import Fact, Table
+from aicr.nvcf.outcome import CANNOT_VERIFY, Fact, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aicr.nvcf.agents import Agent
     from aicr.nvcf.fleet import Account
     from aicr.nvcf.queues import Reading
-    from aicr.nvcf.roll_gate import Consumer
+    from aicr.nvcf.reach import Reach
 
 PASSED = "passed"
 FAILED = "failed"
@@ -52,15 +53,18 @@ def facts_of(checks: Sequence[Check]) -> list[Fact]:
     ]
 
 
-def consumers_of(reading: Reading) -> list[Consumer] | None:
-    """The creation stream's consumers, for the roll gate; None where they were not read."""
-    from aicr.nvcf.queues import CREATION
-    from aicr.nvcf.roll_gate import Consumer as Left
+def roll_check(reach: Reach, agents: Sequence[Agent], reading: Reading) -> Check:
+    """The roll gate as one line: what was not read keeps it from opening."""
+    from aicr.nvcf.roll_gate import OPEN, roll_of
 
-    queue = reading.queues.get(CREATION)
-    if queue is None:
-        return None
-    return [Left(one.name, one.pending, one.ack_pending) for one in queue.consumers.values()]
+    name = "agents and roll gate"
+    found = roll_of(reach, agents, reading)
+    source = "Kubernetes API, NATS servers"
+    if found.answer == OPEN:
+        why = "every agent is corrected, and every consumer is one of theirs"
+        return Check(name, PASSED, why, source=source)
+    result = UNVERIFIED if found.answer == CANNOT_VERIFY else FAILED
+    return Check(name, result, found.reasons[0], then="aicr nvcf nats-roll", source=source)
 
 
 def tasks_check(accounts: Sequence[Account], *, seconds: float, allowed: bool) -> Check:

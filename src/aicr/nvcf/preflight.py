@@ -21,13 +21,12 @@ from aicr.nvcf.page import (
     PASSED,
     UNVERIFIED,
     Check,
-    consumers_of,
     facts_of,
     look,
+    roll_check,
     table_of,
 )
 from aicr.nvcf.reading import Sources, take_reading
-from aicr.nvcf.roll_gate import OPEN, roll_gate
 from aicr.nvcf.stack_versions import task_images_apply
 
 TYPE_CHECKING = False
@@ -78,17 +77,7 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     agents = read_agents(reach)
     reading = take_reading(reach, set(), Sources())
     doubts = [str(one) for one in reach.doubts()]
-    roll = roll_gate(agents, consumers_of(reading), reach.fleet.retired, doubts)
-    checks.append(
-        Check(
-            "agents and roll gate",
-            PASSED if roll.answer == OPEN
-            else UNVERIFIED if roll.answer == CANNOT_VERIFY else FAILED,
-            roll.reasons[0] if roll.reasons else "every agent is corrected",
-            then="" if roll.answer == OPEN else "aicr nvcf agents",
-            source="Kubernetes API",
-        )
-    )  # fmt: skip
+    checks.append(roll_check(reach, agents, reading))
     checks.append(_baseline(reach, record, reading, doubts))
     checks.append(_queues(reading))
     checks += [_remembered(one, reach, record, plan) for one in plan.remember]

@@ -81,7 +81,8 @@ class Queue(wire.Struct, frozen=True, kw_only=True):
     """A stream and its consumers as their leaders say.
 
     ``server`` is the leader's name, ``server_id`` and ``server_start`` the process that it was.
-    ``config`` is a digest. ``max_age`` 0 is for ever.
+    ``config`` is a digest. ``max_age`` 0 is for ever. ``left`` is how many messages are retained
+    by subject, where that was asked.
     """
 
     name: str
@@ -101,6 +102,7 @@ class Queue(wire.Struct, frozen=True, kw_only=True):
     last_ts: str
     consumers: dict[str, Consumer]
     subjects: list[str] = wire.field(default_factory=list)
+    left: dict[str, int] = wire.field(default_factory=dict)
 
     @property
     def incarnation(self) -> tuple[str, str]:

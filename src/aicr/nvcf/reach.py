@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aicr.nvcf.fleet import ComputeCluster, ControlPlane, Fleet
     from aicr.nvcf.kube import Kube, Opened
     from aicr.nvcf.nats_access import NatsAccess
-    from aicr.nvcf.nats_direct import Place
+    from aicr.nvcf.nats_place import Place
 
 CONTROL = "control-plane"
 
@@ -28,18 +28,20 @@ CONTROL = "control-plane"
 class Limits:
     """How long a read of each kind may take (seconds), and how many tries of single messages."""
 
-    __slots__ = ("attempts", "cluster", "exec", "nats", "tries")
+    __slots__ = ("attempts", "connect", "exec", "nats", "read", "tries")
 
     def __init__(
         self,
         *,
-        cluster: float = 30.0,
+        connect: float = 10.0,
+        read: float = 30.0,
         exec: float = 30.0,
         nats: float = 5.0,
         attempts: int = 2000,
         tries: int = 3,
     ) -> None:
-        self.cluster = cluster
+        self.connect = connect
+        self.read = read
         self.exec = exec
         self.nats = nats
         self.attempts = attempts
@@ -49,15 +51,15 @@ class Limits:
     def patience(self) -> Patience:
         return Patience(
             tries=self.tries,
-            connect=min(10.0, self.cluster),
-            request=self.cluster,
-            longest_wait=min(5.0, self.cluster),
+            connect=min(self.connect, self.read),
+            request=self.read,
+            longest_wait=min(5.0, self.read),
         )
 
 
 class Reach:
     """The opened fleet. ``place`` is where a direct connection leads; None is exec.
-    ``nats_offset`` is what NATS's clock is ahead of this machine's, as last read."""
+    ``nats_offset`` is NATS's clock, as last read."""
 
     def __init__(
         self, fleet: Fleet, opened: Opened, limits: Limits, *, context: str, place: Place | None
@@ -68,7 +70,7 @@ class Reach:
         self.context = context
         self.place = place
         self.backends: dict[str, list[Mapping[str, Any]]] = {}
-        self.nats_offset = 0.0
+        self.nats_offset = clock.UNKNOWN
         self._box: Box | None = None
         self._monitor: Monitor | None = None
 
@@ -179,17 +181,10 @@ def open_reach(
     opened = open_fleet(entries, role=role, patience=limits.patience)
     nats = fleet.control_plane.nats
     if place is None and nats.url:
-        from aicr.nvcf.nats_direct import place_of
+        from aicr.nvcf.nats_place import place_of
 
         place = place_of(nats)
     return Reach(fleet, opened, limits, context=context or nats.context, place=place)
-
-
-def skew_of(reach: Reach, nats_now: float) -> tuple[float, str]:
-    """How far the clocks of NATS (as of now) and of the clusters are apart, and which two."""
-    times = {name: kube.now() for name, kube in reach.opened.found.items()}
-    times["NATS"] = nats_now
-    return clock.skew(times)
 
 
 def _maintenance(backend: Mapping[str, Any]) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 from aicr.errors import AicrError
 from aicr.nvcf import clock
 from aicr.nvcf.assemble import Assembled, Client, assemble
 from aicr.nvcf.queues import CREATION, TERMINATION, Problem, Queue, Reading, Receipt
-from aicr.nvcf.reach import skew_of
 from aicr.nvcf.requests import Request, read_requests
+from aicr.nvcf.side_by_side import side_by_side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,8 +54,7 @@ def take_reading(
         not_queues=reach.fleet.not_queues,
     )
     problems += found.problems
-    if found.until:
-        _clocks(reach, found, problems)
+    _clocks(reach, servers, problems)
     sources.clusters = f"{len(reach.clusters)} compute clusters, by the Kubernetes API"
     return Reading(
         at=found.at,
@@ -140,38 +136,41 @@ def _nvca_stream(client: Client, access: NatsAccess, stream: str, problems: list
         for name in sorted(names):
             consumers[name] = access.consumer(stream, name)[0].value()
         client.infos[stream] = (info, consumers)
+        if info.state.messages:
+            client.left[stream] = access.subjects(stream)
     except AicrError as error:
         problems.append(Problem(f"stream {stream}", error.message))
 
 
-def _clocks(reach: Reach, found: Assembled, problems: list[Problem]) -> None:
-    reach.nats_offset = found.until - time.time()
-    skew, which = skew_of(reach, found.until)
+def _clocks(reach: Reach, servers: Sequence[ServerAnswers], problems: list[Problem]) -> None:
+    """Agents' times are the clusters', NATS's its own: both count only where they agree."""
+    if not servers:
+        return
+    offsets = {f"NATS server {one.server.pod}": one.offset for one in servers}
+    reach.nats_offset = min(offsets.values(), key=lambda one: one.width)
+    offsets |= reach.opened.offsets
+    skew, which = clock.skew(offsets)
     if skew > clock.MOST_SKEW:
         problems.append(
             Problem("the clocks", f"{which} are {skew:.0f} s apart (at most {clock.MOST_SKEW:g} s)")
         )
+    problems += [Problem("the clocks", why) for why in clock.unclear(offsets)]
 
 
 def _requests(reach: Reach, problems: list[Problem]) -> list[Request]:
     kubes = list(reach.clusters.values())
-    if not kubes:
-        return []
     found: list[Request] = []
-    with ThreadPoolExecutor(min(len(kubes), 8)) as pool:
-        for kube, result in zip(kubes, pool.map(_of_cluster, kubes), strict=True):
-            if isinstance(result, AicrError):
-                problems.append(Problem(f"the requests of cluster {kube.name}", result.message))
-            else:
-                found += result
+    for kube, result in zip(kubes, side_by_side(_of_cluster, kubes, 8), strict=True):
+        if isinstance(result, AicrError):
+            problems.append(Problem(f"the requests of cluster {kube.name}", result.message))
+        else:
+            found += result
     return found
 
 
 def _of_cluster(kube: Kube) -> list[Request] | AicrError:
     try:
-        requests = read_requests(kube.connection, kube.name)
-        kube.learn_time()
-        return requests
+        return read_requests(kube.connection, kube.name)
     except AicrError as error:
         return error
 

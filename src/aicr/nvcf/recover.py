@@ -4,8 +4,9 @@ accounts say about it. The capture goes into the record as it came; only ids go 
 
 from __future__ import annotations
 
+import gc
 import json
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from aicr.errors import AicrError
 from aicr.nvcf.accounts import AccountAnswer, Ran, ask_accounts
@@ -13,10 +14,11 @@ from aicr.nvcf.matching import Clusters, Finding, match, subject_of
 from aicr.nvcf.messages import Retained, read_message
 from aicr.nvcf.queues import CREATION, TERMINATION, Consumer
 from aicr.nvcf.requests import Request, read_requests
+from aicr.nvcf.side_by_side import side_by_side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from aicr.nvcf.evidence import Record
     from aicr.nvcf.jetstream import StreamInfo
@@ -72,22 +74,35 @@ def capture(
     except AicrError as error:
         found.problems.append(error.message)
         found.failed = True
-    found.findings = []
     return found
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Nothing that a capture makes refers to itself, and there may be very much of it: looking for
+    circles in it again and again would take longer than all else."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def judge(found: Captured, answers: dict[tuple[str, ...], AccountAnswer]) -> None:
     """Put the findings in."""
-    found.findings = match(found.messages, found.requests, found.clusters, answers)
+    if answers or not found.findings:
+        found.findings = match(found.messages, found.requests, found.clusters, answers)
 
 
 def unanswered(found: Captured) -> list[tuple[str, ...]]:
     """What the accounts have to be asked: the subjects of messages that no request explains."""
-    first = match(found.messages, found.requests, found.clusters, {})
+    judge(found, {})
     return list(
         dict.fromkeys(
             subject_of(one.message)
-            for one in first
+            for one in found.findings
             if one.outcome == "unverified"
             and one.request is None
             and one.message.kind in ("function", "task")
@@ -261,12 +276,11 @@ def _clusters(found: Captured, reach: Reach, record: Record) -> None:
 
     share = _sharing(found.messages)
     names = list(reach.clusters)
-    with ThreadPoolExecutor(max(1, min(len(names), 4))) as pool:
-        for name, result in zip(names, pool.map(read, names), strict=True):
-            if isinstance(result, AicrError):
-                unread[name] = result.message
-            else:
-                found.requests += result
+    for name, result in zip(names, side_by_side(read, names, 4), strict=True):
+        if isinstance(result, AicrError):
+            unread[name] = result.message
+        else:
+            found.requests += result
     found.problems += [f"cluster {name}: {why}" for name, why in unread.items()]
     paused = reach.paused() | _paused_consumers(found, owners)
     found.clusters = Clusters(owners, unread, paused)
@@ -285,9 +299,15 @@ def _sharing(messages: Sequence[Retained]) -> Callable[[Request], None]:
         message = by_id.get(request.request_id)
         if message is None:
             return
-        for key in ("request_id", "deployment", "function", "version", "task"):
-            if getattr(request, key) == getattr(message, key):
-                setattr(request, key, getattr(message, key))
+        request.request_id = message.request_id
+        if request.deployment == message.deployment:
+            request.deployment = message.deployment
+        if request.function == message.function:
+            request.function = message.function
+        if request.version == message.version:
+            request.version = message.version
+        if request.task == message.task:
+            request.task = message.task
 
     return share
 

@@ -28,6 +28,11 @@ RECHECK = "recheck-drain"
 WAIT = "wait"
 STOP = "stop"
 _SHOWN = 200
+_WITH_IDS = 40
+_IDS = (
+    "subject", "action", "requestId", "ncaId", "deploymentId", "functionId", "functionVersionId",
+    "taskId",
+)  # fmt: skip
 _KEPT = 1000
 ACTIONS = {
     NOTHING: "run drain; a stuck deployment then has another cause",
@@ -106,7 +111,13 @@ def outcome_of(
         next_command=following,
         do=[f"{action[0].upper()}{action[1:]}."],
         do_not=NEVER,
-        tables=[_streams(found), _counts(found.findings), _table(found.findings), _problems(found)],
+        tables=[
+            _streams(found),
+            _counts(found.findings),
+            _messages(found),
+            _ids(found),
+            _problems(found),
+        ],
         facts=[
             Fact(
                 "retained message",
@@ -179,19 +190,23 @@ def _streams(found: Captured) -> Table:
         info = found.before.get(stream)
         if info is None:
             continue
-        rows.append(
-            (stream, str(info.state.messages), f"{info.state.first_seq}-{info.state.last_seq}", "")
-        )
-        rows += [
-            (
-                f"  {one.name}",
-                f"{one.pending} pending, {one.ack_pending} in flight",
-                f"{one.redelivered} redelivered",
-                f"ack_wait {one.ack_wait:g} s",
+        state = info.state
+        numbers = f"{state.first_seq}-{state.last_seq}" if state.messages else "-"
+        rows.append((stream, f"{state.messages} messages", numbers, "", ""))
+        for one in found.consumers.get(stream, {}).values():
+            whose = one.name.removeprefix(f"{stream}-")
+            name = found.clusters.names.get(whose)
+            rows.append(
+                (
+                    f"  for {name}" if name else f"  {one.name}",
+                    f"{one.pending} pending, {one.ack_pending} in flight",
+                    "",
+                    f"{one.redelivered} redelivered",
+                    f"ack_wait {one.ack_wait:g} s",
+                )
             )
-            for one in found.consumers.get(stream, {}).values()
-        ]
-    return Table("Streams", ("stream, consumers", "left", "sequences", "redelivery"), rows)
+    head = ("stream, and for whom", "left", "sequences", "redelivery", "after")
+    return Table("Streams", head, rows)
 
 
 def _counts(findings: Sequence[Finding]) -> Table:
@@ -199,26 +214,43 @@ def _counts(findings: Sequence[Finding]) -> Table:
     return Table("Outcomes", ("outcome", "messages"), rows)
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def _messages(found: Captured) -> Table:
     rows = []
-    for one in findings[:_SHOWN]:
+    for one in found.findings[:_SHOWN]:
         message = one.message
+        cluster = message.cluster_id
         rows.append(
             (
                 str(message.sequence),
-                message.subject or "-",
-                message.time[:19],
                 one.outcome + "".join(f" +{flag}" for flag in one.flags),
-                message.request_id or "-",
-                message.deployment or "-",
-                message.task or (f"{message.function} {message.version}".strip() or "-"),
+                found.clusters.names.get(cluster, cluster) or "-",
+                message.time[:19],
                 one.why,
             )
         )
-    more = f" (the first {_SHOWN} of {len(findings)})" if len(findings) > _SHOWN else ""
-    head = ("seq", "subject", "time", "outcome", "requestId", "deploymentId", "function or task",
-            "why")  # fmt: skip
-    return Table(f"Retained messages{more}", head, rows)
+    head = ("seq", "outcome", "for", "time", "why")
+    return Table(f"Retained messages{_first(found, _SHOWN)}", head, rows)
+
+
+def _ids(found: Captured) -> Table:
+    """Under each other, since they are long, and are to be copied."""
+    rows = []
+    for one in found.findings[:_WITH_IDS]:
+        fact = finding_fact(one)
+        request = one.request
+        where = f"{request.cluster}/{request.namespace}/{request.name}" if request else ""
+        ids = {**{key: fact.get(key) for key in _IDS}, "request": where}
+        number = str(one.message.sequence)
+        for key, value in ids.items():
+            if value:
+                rows.append((number, key, str(value)))
+                number = ""
+    return Table(f"Their ids{_first(found, _WITH_IDS)}", ("seq", "what", "id"), rows)
+
+
+def _first(found: Captured, most: int) -> str:
+    count = len(found.findings)
+    return f" (the first {most} of {count}; --format json has more)" if count > most else ""
 
 
 def _problems(found: Captured) -> Table:

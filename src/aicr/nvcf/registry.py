@@ -1,8 +1,7 @@
 """What a registry has under a reference: digests and architectures, read by GET alone.
 
-The HTTP part is here rather than in a library: what matters is which headers go where. An
-``Authorization`` header never follows a redirect to another host, tokens come from https addresses
-alone, plain http is spoken only to the hosts that were named for it, and answers are bounded.
+An ``Authorization`` header never follows a redirect to another host, tokens come from https
+addresses alone, and plain http is spoken only to the hosts that were named for it.
 """
 
 from __future__ import annotations
@@ -10,28 +9,36 @@ from __future__ import annotations
 import json
 import time
 
-from aicr.artifact.image_ref import DOCKER_HUB, ImageRef
-from aicr.artifact.registry_auth import CERTS_D, DockerConfig, Login, tls_context
+from aicr.artifact.image_ref import ImageRef
+from aicr.artifact.registry_auth import CERTS_D, DockerConfig, Login
+from aicr.artifact.registry_exchange import (
+    MOST_REDIRECTS,
+    Challenge,
+    NoAnswer,
+    exchange,
+    opener_for,
+    place_of,
+    redirect_of,
+    shown,
+)
 from aicr.documents.digest import sha256_hex
 from aicr.errors import AicrError
 from aicr.nvcf import allow
-from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from urllib.request import OpenerDirector
 
+    from aicr.artifact.registry_exchange import Answer
+
 OCI_INDEX = "application/vnd.oci.image.index.v1+json"
 DOCKER_LIST = "application/vnd.docker.distribution.manifest.list.v2+json"
 OCI_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json"
 ACCEPT = ", ".join((OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST))
-HUB_HOST = "registry-1.docker.io"
 _LARGEST = 8 * 1024 * 1024
-_REDIRECTS = 5
 _TRIES = 3
-_CHUNK = 64 * 1024
 _RETRIED = (429, 500, 502, 503, 504)
 
 
@@ -166,55 +173,46 @@ class Registry:
         return body, digest, kind.strip()
 
     def _get(self, ref: ImageRef, below: str, accept: str) -> tuple[bytes, Mapping[str, str]]:
-        host, path = ref.registry, ref.path
-        if host in (DOCKER_HUB, "index.docker.io"):
-            host, path = HUB_HOST, path if "/" in path else f"library/{path}"
+        host, path = place_of(ref)
         scheme = "http" if host in self._plain else "https"
         url = f"{scheme}://{host}/v2/{path}/{below}"
         headers = {"Accept": accept}
         key = (host, path)
         if key in self._authorized:
             headers["Authorization"] = self._authorized[key]
-        status, answer, data = self._follow(url, headers)
-        if status == 401:
-            self._authorized[key] = self._authorize(ref, host, path, answer)
+        answer = self._follow(url, headers)
+        if answer[0] == 401:
+            self._authorized[key] = self._authorize(ref, host, path, Challenge(answer))
             headers["Authorization"] = self._authorized[key]
-            status, answer, data = self._follow(url, headers)
+            answer = self._follow(url, headers)
+        status, found, data = answer
         if status == 200:
-            return data, answer
+            return data, found
         raise _refused(ref, url, status, data)
 
-    def _authorize(self, ref: ImageRef, host: str, path: str, answer: Mapping[str, str]) -> str:
+    def _authorize(self, ref: ImageRef, host: str, path: str, challenge: Challenge) -> str:
         """The Authorization header that the challenge asks for."""
-        from urllib.parse import urlencode
-
         try:
             login = self._config.login(ref.registry, path)
         except AicrError as error:
             raise RegistryError("unauthorised", f"{ref.text}: {error.message}") from None
-        challenge = answer.get("www-authenticate", "")
-        scheme, _, rest = challenge.partition(" ")
-        if scheme.lower() == "basic":
+        if challenge.scheme == "basic":
             if login is None:
                 raise _no_login(ref, host, self._config)
             return login.basic
-        if scheme.lower() != "bearer":
+        if challenge.scheme != "bearer":
             raise RegistryError(
-                "unauthorised", f"{ref.text}: {host} asks for {scheme or 'nothing'}"
+                "unauthorised", f"{ref.text}: {host} asks for {challenge.written or 'nothing'}"
             )
-        words = _parameters(rest)
-        realm = words.get("realm", "")
+        realm = challenge.realm
         if not realm.lower().startswith("https://"):
             raise RegistryError(
                 "unauthorised", f"{ref.text}: {host} sends to {realm}, tokens need an https address"
             )
-        query = {"scope": words.get("scope") or f"repository:{path}:pull"}
-        if words.get("service"):
-            query["service"] = words["service"]
         headers = {"Accept": "application/json"}
         if login is not None:
             headers["Authorization"] = login.basic
-        joined = f"{realm}{'&' if '?' in realm else '?'}{urlencode(query)}"
+        joined = challenge.token_url(challenge.scope or f"repository:{path}:pull")
         status, _, data = self._follow(joined, headers)
         if status in (400, 401, 403):
             raise _not_accepted(ref, realm, status, login, self._config)
@@ -226,102 +224,64 @@ class Registry:
             raise RegistryError("unauthorised", f"{ref.text}: {realm} gave no token")
         return f"Bearer {token}"
 
-    def _follow(self, url: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], bytes]:
+    def _follow(self, url: str, headers: Mapping[str, str]) -> Answer:
         """The answer at the end of the redirects; Authorization stays with its host."""
-        from urllib.parse import urljoin, urlsplit
+        from urllib.parse import urlsplit
 
         sent = dict(headers)
-        for _ in range(_REDIRECTS + 1):
-            status, answer, data = self._tried(url, sent)
-            if status not in (301, 302, 303, 307, 308) or not answer.get("location"):
-                return status, answer, data
-            target = urljoin(url, answer["location"])
+        for _ in range(MOST_REDIRECTS + 1):
+            answer = self._tried(url, sent)
+            target = redirect_of(url, answer)
+            if not target:
+                return answer
             old, new = urlsplit(url), urlsplit(target)
             if new.scheme != "https" and (new.scheme != "http" or old.scheme == "https"):
                 raise RegistryError(
-                    "unreachable", f"{_shown(url)}: redirects to {_shown(target)}, not followed"
+                    "unreachable", f"{shown(url)}: redirects to {shown(target)}, not followed"
                 )
             if (old.scheme, old.netloc) != (new.scheme, new.netloc):
                 sent.pop("Authorization", None)
             url = target
-        raise RegistryError("unreachable", f"{_shown(url)}: redirects more than {_REDIRECTS} times")
+        raise RegistryError(
+            "unreachable", f"{shown(url)}: redirects more than {MOST_REDIRECTS} times"
+        )
 
-    def _tried(self, url: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], bytes]:
+    def _tried(self, url: str, headers: Mapping[str, str]) -> Answer:
         for attempt in range(_TRIES):
             last = attempt == _TRIES - 1
             try:
-                status, answer, data = self._once(url, headers)
-            except ConnectionError as error:
-                if last:
-                    raise RegistryError("unreachable", f"{_shown(url)}: {error}") from None
-            else:
-                if status not in _RETRIED or last:
-                    return status, answer, data
+                answer = self._once(url, headers)
+                if answer[0] not in _RETRIED or last:
+                    return answer
+            except NoAnswer as error:
+                if last or not error.dropped:
+                    why = f"no answer within {self._seconds:g} s" if error.slow else str(error)
+                    raise RegistryError("unreachable", f"{shown(url)}: {why}") from None
             time.sleep(self._wait * 2**attempt)
         raise AssertionError
 
-    def _once(self, url: str, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], bytes]:
-        from http.client import HTTPException
-        from urllib.error import URLError
-        from urllib.request import Request
+    def _once(self, url: str, headers: Mapping[str, str]) -> Answer:
+        from urllib.parse import urlsplit
 
         allow.registry("GET")
-        self.reads.append(("GET", _shown(url)))
-        request = Request(url, headers={"User-Agent": f"aicr/{__version__}", **headers})
-        end = time.monotonic() + self._seconds
-        try:
-            with self._opener(url).open(request, timeout=self._seconds) as answer:
-                data = bytearray()
-                while piece := answer.read1(_CHUNK):
-                    data += piece
-                    if len(data) > _LARGEST:
-                        raise RegistryError("unreachable", f"{_shown(url)}: too long an answer")
-                    if time.monotonic() > end:
-                        raise TimeoutError
-                found = {key.lower(): value for key, value in answer.headers.items()}
-                return int(answer.status), found, bytes(data)
-        except TimeoutError:
-            raise RegistryError(
-                "unreachable", f"{_shown(url)}: no answer within {self._seconds:g} s"
-            ) from None
-        except URLError as error:
-            reason = error.reason
-            if isinstance(reason, TimeoutError):
-                raise RegistryError(
-                    "unreachable", f"{_shown(url)}: no answer within {self._seconds:g} s"
-                ) from None
-            if isinstance(reason, ConnectionError):
-                raise reason from None
-            raise RegistryError("unreachable", f"{_shown(url)}: {reason}") from None
-        except (HTTPException, OSError, ValueError) as error:
-            if isinstance(error, ConnectionError):
-                raise
-            text = str(error) or type(error).__name__
-            raise RegistryError("unreachable", f"{_shown(url)}: {text}") from None
-
-    def _opener(self, url: str) -> OpenerDirector:
-        """An opener without redirects and without exceptions for statuses, for one host."""
-        from urllib.parse import urlsplit
-        from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler
-
-        host = urlsplit(url).netloc
-        opener = self._openers.get(host)
-        if opener is None:
-            opener = OpenerDirector()
-            context = tls_context(host, self._ca, certs_d=self._certs_d)
-            for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler(context=context)):
-                opener.add_handler(handler)
-            self._openers[host] = opener
-        return opener
+        self.reads.append(("GET", shown(url)))
+        parts = urlsplit(url)
+        place = f"{parts.scheme}://{parts.netloc}"
+        if place not in self._openers:
+            self._openers[place] = opener_for(url, self._ca, self._certs_d)
+        return exchange(
+            self._openers[place], "GET", url, headers,
+            seconds=self._seconds, largest=_LARGEST, longest=self._seconds,
+        )  # fmt: skip
 
 
 def _refused(ref: ImageRef, url: str, status: int, data: bytes) -> RegistryError:
     said = _message(data)
     if status == 404:
-        return RegistryError("not-found", f"{ref.text}: {_shown(url)} answered 404{said}")
+        return RegistryError("not-found", f"{ref.text}: {shown(url)} answered 404{said}")
     if status in (401, 403):
-        return RegistryError("unauthorised", f"{ref.text}: {_shown(url)} answered {status}{said}")
-    return RegistryError("unreachable", f"{ref.text}: {_shown(url)} answered {status}{said}")
+        return RegistryError("unauthorised", f"{ref.text}: {shown(url)} answered {status}{said}")
+    return RegistryError("unreachable", f"{ref.text}: {shown(url)} answered {status}{said}")
 
 
 def _no_login(ref: ImageRef, host: str, config: DockerConfig) -> RegistryError:
@@ -346,16 +306,6 @@ def _message(data: bytes) -> str:
     return f": {' '.join(words)}" if words else ""
 
 
-def _parameters(text: str) -> dict[str, str]:
-    """The parameters of a challenge: ``key="value"``, separated by commas."""
-    import re
-
-    return {
-        key.lower(): quoted or plain
-        for key, quoted, plain in re.findall(r'(\w+)=(?:"([^"]*)"|([^\s,]+))', text)
-    }
-
-
 def _json(data: bytes, ref: ImageRef) -> Mapping[str, object]:
     try:
         found = json.loads(data)
@@ -372,7 +322,3 @@ def _map(value: object) -> Mapping[str, object]:
 
 def _list(value: object) -> list[Mapping[str, object]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _shown(url: str) -> str:
-    return url.partition("?")[0]

@@ -9,6 +9,7 @@ from aicr.cluster import wire
 from aicr.cluster.failures import ApiError
 from aicr.cluster.reading import List, read_list
 from aicr.errors import NOT_FOUND, UNAVAILABLE, AicrError
+from aicr.nvcf.work_ids import Function, Launch, Task, work_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Request:
         return self.action in CREATIONS
 
 
-class _Meta(wire.Struct):
+class _Meta(wire.Struct, gc=False):
     name: str
     namespace: str = ""
     creationTimestamp: str = ""
@@ -94,42 +95,29 @@ class _Meta(wire.Struct):
     labels: dict[str, str] | None = None
 
 
-class _Function(wire.Struct):
-    functionId: str | None = None
-    functionVersionId: str | None = None
-
-
-class _Task(wire.Struct):
-    taskId: str | None = None
-
-
-class _Launch(wire.Struct):
+class _Creation(wire.Struct, gc=False):
     deploymentId: str | None = None
+    functionLaunchSpecification: Launch | None = None
+    taskLaunchSpecification: Launch | None = None
 
 
-class _Creation(wire.Struct):
-    deploymentId: str | None = None
-    functionLaunchSpecification: _Launch | None = None
-    taskLaunchSpecification: _Launch | None = None
-
-
-class _Spec(wire.Struct):
+class _Spec(wire.Struct, gc=False):
     requestId: str | None = None
     ncaId: str | None = None
     action: str | None = None
     sqsMessageReceipt: str | None = None
-    functionDetails: _Function | None = None
-    taskDetails: _Task | None = None
+    functionDetails: Function | None = None
+    taskDetails: Task | None = None
     creationMsgInfo: _Creation | None = None
     functionId: str | None = None
     functionVersionId: str | None = None
 
 
-class _Status(wire.Struct):
+class _Status(wire.Struct, gc=False):
     requestStatus: str | None = None
 
 
-class _Item(wire.Struct):
+class _Item(wire.Struct, gc=False):
     metadata: _Meta
     spec: _Spec
     status: _Status | None = None
@@ -202,9 +190,15 @@ class _Reader:
 def _request(item: _Item, cluster: str) -> Request:
     spec, meta = item.spec, item.metadata
     status = (item.status and item.status.requestStatus) or ""
-    creation = spec.creationMsgInfo or _Creation()
-    launches = (creation.functionLaunchSpecification, creation.taskLaunchSpecification)
-    function = spec.functionDetails or _Function()
+    creation = spec.creationMsgInfo
+    launches = (
+        (creation.functionLaunchSpecification, creation.taskLaunchSpecification)
+        if creation is not None
+        else ()
+    )
+    deployment, function, version, task = work_ids(
+        spec, creation.deploymentId if creation is not None else None, launches
+    )
     receipt = _RECEIPT.fullmatch(spec.sqsMessageReceipt or "")
     state = "live" if status in LIVE else "terminal" if status in TERMINAL else "unknown"
     return Request(
@@ -217,20 +211,14 @@ def _request(item: _Item, cluster: str) -> Request:
         action=sys.intern(spec.action or ""),
         request_id=(spec.requestId or "").lower(),
         nca_id=sys.intern(spec.ncaId or ""),
-        deployment=_first(
-            creation.deploymentId, *(one.deploymentId for one in launches if one is not None)
-        ),
-        function=_first(function.functionId, spec.functionId),
-        version=_first(function.functionVersionId, spec.functionVersionId),
-        task=_first(spec.taskDetails.taskId if spec.taskDetails else None),
+        deployment=deployment,
+        function=function,
+        version=version,
+        task=task,
         label=(meta.labels or {}).get(LABEL, ""),
         subject=sys.intern(receipt[1]) if receipt else "",
         sequence=int(receipt[2]) if receipt else 0,
     )
-
-
-def _first(*values: str | None) -> str:
-    return next((value.lower() for value in values if value), "")
 
 
 class Index:

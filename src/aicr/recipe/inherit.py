@@ -199,10 +199,12 @@ def _remove(overrides: dict[str, object], path: Path) -> None:
 
 
 def _names_left_alone(prior: Prior) -> str:
-    why = prior.values_missing or "it is a recipe, which does not have the values as deployed"
+    # Why a bundle's values are missing names the bundle already.
+    why = prior.values_missing if prior.is_bundle else ""
+    why = why or f"{prior.location} is a recipe, which does not have the values as deployed"
     return (
         "object names (fullnameOverride, nameOverride) are left alone: "
-        f"{prior.location}: {why}; inherit from the bundle that was deployed to keep them"
+        f"{why}; inherit from the bundle that was deployed to keep them"
     )
 
 

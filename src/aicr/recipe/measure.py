@@ -47,7 +47,7 @@ def snapshot_values(
     server: ServerVersion, nodes: Sequence[Node], read_at: str
 ) -> tuple[dict[str, object], list[str]]:
     """The snapshot as native values, and what a person should know about it."""
-    doubts: list[str] = []
+    doubts: dict[str, list[str]] = {}
     speaking = [node for node in nodes if _has_gpu(node)] or list(nodes)
     measurements = [
         _measurement(
@@ -89,7 +89,10 @@ def snapshot_values(
         "measurements": measurements,
         "nodes": [_node_values(node) for node in nodes],
     }
-    return values, doubts
+    return values, [
+        f"the nodes differ in {' and '.join(keys)}, so the snapshot has no one reading: {said}"
+        for said, keys in doubts.items()
+    ]
 
 
 def _measurement(kind: str, **subtypes: Mapping[str, str]) -> dict[str, object]:
@@ -104,8 +107,8 @@ def _has_gpu(node: Node) -> bool:
     return node.allocatable_gpus > 0 or GPU_LABEL in node.labels
 
 
-def _agreed(nodes: Sequence[Node], read: _Reading, doubts: list[str]) -> dict[str, str]:
-    """The readings in which all nodes agree; the others are doubts."""
+def _agreed(nodes: Sequence[Node], read: _Reading, doubts: dict[str, list[str]]) -> dict[str, str]:
+    """The readings in which all nodes agree; the others are doubts, by how they differ."""
     found: dict[str, dict[str, list[str]]] = {}
     for node in nodes:
         for key, value in read(node).items():
@@ -116,7 +119,7 @@ def _agreed(nodes: Sequence[Node], read: _Reading, doubts: list[str]) -> dict[st
             agreed[key] = next(iter(values))
         else:
             said = ", ".join(f"{value or 'none'} ({len(of)})" for value, of in values.items())
-            doubts.append(f"the nodes differ in {key}, so the snapshot has no one reading: {said}")
+            doubts.setdefault(said, []).append(key)
     return agreed
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 def parse_selector(text: str) -> list[str]:
     """The steps of a selector; [] is the whole. Raises INVALID_REQUEST for a malformed one."""
+    if not text:
+        raise _malformed(text, "it is empty; . is all of it")
     steps: list[str] = []
     at = 1 if text.startswith(".") else 0
     end = len(text)

@@ -160,8 +160,12 @@ class Asked:
 
     def recipe(self, key: str) -> Recipe | None:
         """The document in a field: a map, its text, or ``{archive: base64}``; None where it is
-        absent. ``<key>Name`` is how the answer calls it."""
-        name = self.text(f"{key}Name") if self.has(f"{key}Name") else key
+        absent. ``<key>Name`` is how the answer calls it, and the file that the client has it in."""
+        given = self.text(f"{key}Name")
+        found = self._recipe(key, given or key)
+        return found and Recipe(found.side, found.warnings, path=given)
+
+    def _recipe(self, key: str, name: str) -> Recipe | None:
         if len(name) > LARGEST_NAME:
             raise invalid(f"{key}Name: longer than {LARGEST_NAME} characters")
         if self.whole is not None:

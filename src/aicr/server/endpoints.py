@@ -6,6 +6,7 @@ from aicr.documents.emit import json_text, yaml_text
 from aicr.errors import AicrError, invalid, not_found
 from aicr.library import Recipe, again, bundle, check, plan
 from aicr.server.asks import CRITERIA, Ask, Asked
+from aicr.server.json_bytes import json_bytes
 from aicr.server.negotiation import (
     ARCHIVE,
     DOCUMENT,
@@ -45,9 +46,10 @@ BUNDLE_FIELDS = (
     "repo",
     "targetRevision",
 )
-CHECK_FIELDS = ("from", "fromName", "to", "toName", "criteria", "criteriaStrict", "deployer",
+SIDES_FIELDS = ("from", "fromName", "to", "toName", "criteria", "criteriaStrict", "deployer",
                 "allowDifferentCriteria")  # fmt: skip
-PLAN_FIELDS = (*CHECK_FIELDS, "stages", "includeUnplanned")
+CHECK_FIELDS = (*SIDES_FIELDS, "why")
+PLAN_FIELDS = (*SIDES_FIELDS, "stages", "includeUnplanned")
 MIRROR_FIELDS = (
     "from",
     "fromName","recipe", "recipeName", "criteria", "criteriaStrict", "set", "format", "platforms",
@@ -122,7 +124,7 @@ def _scheduling(asked: Asked) -> Scheduling:
 
 
 def upgrade_check(service: Service, ask: Ask) -> Answer:
-    """``/v1/upgrade-check``: the report of ``aicr upgrade-check``."""
+    """``/v1/upgrade-check``: the report of ``aicr upgrade-check``, or why one row reads so."""
     asked = Asked(ask, CHECK_FIELDS, main="from")
     before, after = _both_sides(asked, service)
     report = check(
@@ -133,11 +135,15 @@ def upgrade_check(service: Service, ask: Ask) -> Answer:
         allow_different_criteria=asked.boolean("allowDifferentCriteria"),
     )
     said = [*before.warnings, *(after.warnings if after else ()), *report.warnings]
+    if asked.has("why"):
+        return _answer(report.why(asked.text("why"), ask.form), ask, REPORT, said)
+    if ask.form == "json":
+        return Answer(json_bytes(report.values()), media_type("json", REPORT), warnings=said)
     return _answer(report.text(ask.form), ask, REPORT, said)
 
 
 def upgrade_plan(service: Service, ask: Ask) -> Answer:
-    """``/v1/upgrade-plan``: the plan of ``aicr upgrade-plan``."""
+    """``/v1/upgrade-plan``: the plan of ``aicr upgrade-plan``, or its folder as an archive."""
     asked = Asked(ask, PLAN_FIELDS, main="from")
     before, after = _both_sides(asked, service)
     stages = asked.text("stages") or "hops"
@@ -153,7 +159,14 @@ def upgrade_plan(service: Service, ask: Ask) -> Answer:
         allow_different_criteria=asked.boolean("allowDifferentCriteria"),
     )
     said = [*before.warnings, *(after.warnings if after else ()), *found.warnings]
-    return _answer(found.text(ask.form), ask, PLAN, said)
+    if ask.form not in ARCHIVE.values():
+        return _answer(found.text(ask.form), ask, PLAN, said)
+    return Answer(
+        found.archive(ask.form),
+        media_type(ask.form, PLAN),
+        headers={"content-disposition": f'attachment; filename="plan.{ask.form}"'},
+        warnings=[*said, *found.notes],
+    )
 
 
 def mirror_list(service: Service, ask: Ask) -> Answer:

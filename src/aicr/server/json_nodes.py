@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _CONSTANTS = {None: Scalar("null"), True: Scalar("true"), False: Scalar("false")}
+# What the decoder leaves as it is to stay.
+_DONE = frozenset((str, Scalar, Map))
+_CONTAINERS = frozenset((Map, Seq))
+# How the text of a document can name a NUL, or half of a surrogate pair.
+_SUSPECT = ("\\u0000", "\\ud", "\\uD")
 
 
 def read_json(data: bytes, where: str) -> Node:
@@ -33,15 +38,20 @@ def read_json(data: bytes, where: str) -> Node:
         if len(found) != len(pairs):
             keys = [key for key, _ in pairs]
             duplicates.append(next(key for key in keys if keys.count(key) > 1))
+        for key, value in pairs:
+            if type(value) not in _DONE:
+                found[key] = _settled(value)
         return found
 
     try:
-        found = json.loads(
-            text,
-            object_pairs_hook=mapping,
-            parse_int=Scalar,
-            parse_float=Scalar,
-            parse_constant=_refused,
+        found = _settled(
+            json.loads(
+                text,
+                object_pairs_hook=mapping,
+                parse_int=Scalar,
+                parse_float=Scalar,
+                parse_constant=_refused,
+            )
         )
     except json.JSONDecodeError as error:
         raise invalid(f"{where}:{error.lineno}: not valid JSON: {error.msg}") from None
@@ -49,45 +59,55 @@ def read_json(data: bytes, where: str) -> Node:
         raise _too_deep(where) from None
     except _Constant as error:
         raise invalid(f"{where}: {error} is not JSON") from None
+    if len(text) > 2 * MAX_DEPTH:
+        _check_depth(found, where)
+    if "\\" in text and any(one in text for one in _SUSPECT):
+        _check_texts(found, where)
     if duplicates:
         raise invalid(f'{where}: the key "{duplicates[0]}" is there twice')
-    return _settled(found, where, 1)
+    return found
 
 
-def _settled(value: object, where: str, depth: int) -> Node:
-    """The node for a value of the decoder; maps are filled in place."""
-    kind = type(value)
-    if kind is str:
-        text: str = value  # type: ignore[assignment]
-        if not text.isascii() or "\0" in text:
-            _check_text(text, where)
-        return text
-    if kind is Scalar:
+def _settled(value: object) -> Node:
+    """The node for a value of the decoder, whose maps are nodes already."""
+    if type(value) in _DONE:
         return value  # type: ignore[return-value]
-    if depth > MAX_DEPTH:
-        raise _too_deep(where)
-    if isinstance(value, Map):
-        for key, item in value.items():
-            if type(item) is not str or not item.isascii() or "\0" in item:
-                value[key] = _settled(item, where, depth + 1)
-            if not key.isascii() or "\0" in key:
-                _check_text(key, where)
-        return value
     if isinstance(value, list):
         found = Seq()
-        for item in value:
-            found.append(_settled(item, where, depth + 1))
-        found.lines = [0] * len(found)
+        if _DONE.issuperset(map(type, value)):
+            found.extend(value)
+        else:
+            found.extend([_settled(one) for one in value])
+        found.lines = [0] * len(value)
         return found
     return _CONSTANTS[value]  # type: ignore[index]
 
 
-def _check_text(text: str, where: str) -> None:
+def _check_depth(node: Node, where: str) -> None:
+    level: list[Node] = [node]
+    for _ in range(MAX_DEPTH + 1):
+        inside = [one.values() if isinstance(one, Map) else one for one in level
+                  if isinstance(one, Map | Seq)]  # fmt: skip
+        if not inside:
+            return
+        level = [item for one in inside for item in one if type(item) in _CONTAINERS]
+    raise _too_deep(where)
+
+
+def _check_texts(node: Node, where: str) -> None:
     """What no YAML document could carry either."""
-    if "\0" in text:
-        raise invalid(f"{where}: a NUL character in a text")
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        raise invalid(f"{where}: half of a surrogate pair in a text")
+    if isinstance(node, str):
+        if "\0" in node:
+            raise invalid(f"{where}: a NUL character in a text")
+        if any("\ud800" <= char <= "\udfff" for char in node):
+            raise invalid(f"{where}: half of a surrogate pair in a text")
+    elif isinstance(node, Map):
+        for key, item in node.items():
+            _check_texts(key, where)
+            _check_texts(item, where)
+    elif isinstance(node, Seq):
+        for item in node:
+            _check_texts(item, where)
 
 
 def _too_deep(where: str) -> AicrError:

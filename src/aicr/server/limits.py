@@ -5,7 +5,8 @@ from __future__ import annotations
 
 class Limits:
     """``body`` bytes of a request (also unpacked), ``bodies`` bytes of all that are being received,
-    ``active`` requests and ``connections`` at once, ``threads`` that compute and ``waiting`` places
+    ``active`` requests and ``connections`` at once, ``pipelined`` requests of one connection that
+    wait for the one ahead of them, ``threads`` that compute and ``waiting`` places
     before them; seconds for a request's head, its body, its computing, its whole answer, and for
     what is under way when the server is told to end."""
 
@@ -22,6 +23,7 @@ class Limits:
         "head",
         "head_seconds",
         "idle_seconds",
+        "pipelined",
         "seconds",
         "threads",
         "waiting",
@@ -34,6 +36,7 @@ class Limits:
         bodies: int = 64 * 1024 * 1024,
         active: int = 512,
         connections: int = 4096,
+        pipelined: int = 64,
         threads: int = 2,
         waiting: int = 64,
         head: int = 32 * 1024,
@@ -50,6 +53,7 @@ class Limits:
         self.bodies = bodies
         self.active = active
         self.connections = connections
+        self.pipelined = pipelined
         self.threads = threads
         self.waiting = waiting
         self.head = head

@@ -18,9 +18,10 @@ RECIPE = {**DOCUMENT, "text/html": "html"}
 VALUE = {**DOCUMENT, "text/plain": "text"}
 REPORT = {**DOCUMENT, "text/markdown": "markdown", "text/html": "html", "text/plain": "table",
           "application/xml": "junit", "text/xml": "junit"}  # fmt: skip
-PLAN = {**DOCUMENT, "text/markdown": "markdown", "text/html": "html", "text/plain": "table"}
 ARCHIVE = {"application/zip": "zip", "application/gzip": "tar.gz", "application/x-gzip": "tar.gz",
            "application/x-tar+gzip": "tar.gz", "application/tar+gzip": "tar.gz"}  # fmt: skip
+PLAN = {**DOCUMENT, "text/markdown": "markdown", "text/html": "html", "text/plain": "table",
+        **ARCHIVE}  # fmt: skip
 MIRROR = {**DOCUMENT}
 
 _LONGEST = 1024

@@ -1,8 +1,10 @@
-"""How a connection is bounded before a request is whole: slow heads, large heads, too many."""
+"""How a connection is bounded: slow heads, large heads, too many of them, answers not read."""
 
 from __future__ import annotations
 
 import json
+import socket
+import struct
 
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from aicr.server.limits import Limits
 
+_AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: what was not read is dropped, the peer is told
 _REASONS = {
     400: "Bad Request",
     408: "Request Timeout",
@@ -55,6 +58,10 @@ class Protocol(HttpToolsProtocol):
         self.since = self.loop.time()
         if len(self.url) > self.limits.head or b"\0" in self.url:
             raise HttpParserError("the address")
+        if len(self.pipeline) >= self.limits.pipelined:
+            # Its answer would come before those of the requests ahead of it: there is none.
+            self._reset()
+            raise HttpParserError("too many requests ahead")
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
@@ -72,18 +79,26 @@ class Protocol(HttpToolsProtocol):
             self.since = self.loop.time()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, INVALID_REQUEST, "this is not HTTP that can be read")
+        if not self.transport.is_closing():
+            self._refuse(400, INVALID_REQUEST, "this is not HTTP that can be read")
 
     def overdue(self, now: float) -> None:
         """End the connection if it has kept the server waiting for too long."""
         waited = now - self.since
         if not self.in_head:
             if waited > self.limits.answer_seconds:
-                self.transport.abort()
+                self._reset()
         elif self.head and waited > self.limits.head_seconds:
             self._refuse(408, INVALID_REQUEST, "the request's head took too long to arrive")
         elif waited > self.limits.idle_seconds:
             self.transport.close()
+
+    def _reset(self) -> None:
+        """End it at once: the system would keep what nobody reads for minutes."""
+        own = self.transport.get_extra_info("socket")
+        if own is not None:
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         values = {

@@ -36,6 +36,7 @@ FIELDS = {
     "--target-revision": "targetRevision",
     "--allow-different-criteria": "allowDifferentCriteria",
     "--allow-incomplete": "allowIncomplete",
+    "--why": "why",
     "--service": "service",
     "--accelerator": "accelerator",
     "--intent": "intent",

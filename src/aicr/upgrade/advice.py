@@ -208,6 +208,13 @@ def _not_comparable(row: Row) -> str:
             "line, or describe the line that is missing; until then read the release notes."
         )
     verb = "is" if len(odd) == 1 else "are"
+    if not row.before:
+        return (
+            f"{' and '.join(odd)} {verb} not comparable. A version that is not there is, in a "
+            "cluster, a release that is pending, failed or unreadable: finish it or roll it back. "
+            "In a recipe, pin something comparable. Then run the check again; until then read the "
+            "release notes."
+        )
     return (
         f"{' and '.join(odd)} {verb} not comparable: a version such as 1.2.3 was expected. Pin "
         "something comparable on both sides and run the check again; until then read the release "

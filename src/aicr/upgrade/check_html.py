@@ -65,9 +65,10 @@ def report_html(report: Report) -> str:
     items = [("From", report.before), ("To", report.after), ("Deployer", report.deployer)]
     body = ["<h1>Upgrade check</h1>\n"]
     if report.source is not None:
-        from aicr.upgrade.source import source_lines
+        from aicr.upgrade.source import doubt_lines, source_lines
 
-        items += [(name.capitalize(), value) for name, value in source_lines(report.source)]
+        read = [*source_lines(report.source), *doubt_lines(report.source)]
+        items += [(name.capitalize(), value) for name, value in read]
     body.append(about(items))
     for failure in report.source.failures if report.source is not None else ():
         body.append(f'<p class="note">{text(failure)}</p>\n')

@@ -74,6 +74,11 @@ class Installed:
         return sorted({one.component for one in self.installs})
 
     @property
+    def unsettled(self) -> list[Install]:
+        """Those of a component whose version is not established, or is not all there is to say."""
+        return [one for one in self.installs if one.note]
+
+    @property
     def orphans(self) -> list[Install]:
         """Those that this tool generated and that match no component."""
         return [one for one in self.others if one.stamped]
@@ -119,8 +124,17 @@ def read_installed(
         installs += found
         if listed.served or deployer:
             applications = len(listed.applications)
+    excluded = list(excluded)
     mine, others = attribute(installs, known, deployer, excluded=excluded)
-    notes = [*connection.notes, *lookalikes(others, known)]
+    there = {one.place for one in installs}
+    notes = [
+        *(
+            f"--exclude {name}: nothing of that name was read"
+            for name in excluded
+            if name not in there
+        ),
+        *lookalikes(others, known),
+    ]
     return Installed(
         server=connection.server,
         context=connection.context,

@@ -78,6 +78,15 @@ class ClusterReport:
         return bool(report.failing or (report.source is not None and report.source.failures))
 
     @property
+    def unread_because(self) -> str:
+        """Why there is no report, and what to do about that; "" where there is one."""
+        if self.error is None:
+            return ""
+        return (
+            f"{self.error.message} ({self.error.hint})" if self.error.hint else self.error.message
+        )
+
+    @property
     def verdict(self) -> str:
         """The worst verdict in it; "" where nothing was to judge."""
         if self.error is not None:

@@ -119,9 +119,8 @@ def fleet_html(fleet: Fleet) -> str:
     if fleet.unread:
         body.append("<h2>Could not be read</h2>\n<ul>\n")
         body += [
-            f"<li><strong>{text(one.name)}</strong>: {text(one.error.message)}</li>\n"
+            f"<li><strong>{text(one.name)}</strong>: {text(one.unread_because)}</li>\n"
             for one in fleet.unread
-            if one.error is not None
         ]
         body.append("</ul>\n")
     return page("Fleet check", body, style=_STYLE, script=_SCRIPT)

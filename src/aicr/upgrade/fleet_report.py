@@ -101,7 +101,7 @@ def fleet_csv(fleet: Fleet) -> str:
     writer.writerow(CSV_HEAD)
     for one in fleet.shown:
         if one.error is not None:
-            writer.writerow(_safe((one.name, one.deployer, *[""] * 8, one.error.message)))
+            writer.writerow(_safe((one.name, one.deployer, *[""] * 8, one.unread_because)))
         elif not one.rows:
             writer.writerow(_safe((one.name, one.deployer, *[""] * 9)))
         for row in one.rows:

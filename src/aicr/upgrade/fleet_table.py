@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aicr.documents.safe import cell
-from aicr.upgrade.markdown import escaped, paragraphs
+from aicr.documents.safe import cell, escaped
+from aicr.upgrade.markdown import paragraphs
 from aicr.upgrade.table import change_text, heading
 from aicr.upgrade.wrap import wrapped
 
@@ -97,9 +97,7 @@ def fleet_table(fleet: Fleet) -> str:
     unread = fleet.unread
     if unread:
         lines += ["", "COULD NOT BE READ"]
-        for one in unread:
-            if one.error is not None:
-                lines.append(f"  {cell(one.name)}: {cell(one.error.message)}")
+        lines += [f"  {cell(one.name)}: {cell(one.unread_because)}" for one in unread]
     lines += ["", summary(fleet)]
     return "\n".join(lines) + "\n"
 
@@ -180,9 +178,5 @@ def fleet_markdown(fleet: Fleet) -> str:
                 lines += ["", *paragraphs(f"Why: {step.reason}", indent)]
     if fleet.unread:
         lines += ["", "## Could not be read", ""]
-        lines += [
-            f"- {escaped(one.name)}: {escaped(one.error.message)}"
-            for one in fleet.unread
-            if one.error is not None
-        ]
+        lines += [f"- {escaped(one.name)}: {escaped(one.unread_because)}" for one in fleet.unread]
     return "\n".join(lines) + "\n"

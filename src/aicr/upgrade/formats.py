@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aicr.errors import invalid, not_found
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from aicr.upgrade.stage_recipes import StageRecipe
 
 REPORT_FORMATS = ("table", "json", "yaml", "markdown", "html", "junit")
+WHY_FORMATS = ("table", "json", "yaml")
 PLAN_FORMATS = ("table", "json", "yaml", "markdown", "html")
 
 
@@ -36,6 +39,26 @@ def report_text(report: Report, form: str) -> str:
     from aicr.upgrade.report import report_values
 
     return document_text(report_values(report), form)
+
+
+def why_report(report: Report, component: str, form: str) -> str:
+    """Why the component of one row got its verdict, in one of ``WHY_FORMATS``.
+
+    Raises INVALID_REQUEST for another format, NOT_FOUND where nothing changed in it.
+    """
+    if form not in WHY_FORMATS:
+        raise invalid(f"--why is shown as {', '.join(WHY_FORMATS)}, not as {form}")
+    from aicr.upgrade.why import why, why_text, why_values
+
+    for row in report.rows:
+        if row.component == component:
+            found = why(row, report.records.get(component))
+            return why_text(found) if form == "table" else document_text(why_values(found), form)
+    changed = ", ".join(row.component for row in report.rows) or "none"
+    raise not_found(
+        f"--why {component}: nothing changed in a component of that name",
+        hint=f"components that changed: {changed}",
+    )
 
 
 def plan_text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aicr.documents.safe import cell, prose
+from aicr.documents.safe import escaped, prose
 from aicr.upgrade.table import HEADERS, change_text, counted, heading, hop_text, row_cells
 
 TYPE_CHECKING = False
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from aicr.upgrade.check import Report
     from aicr.upgrade.rows import Row
 
-# What Markdown or HTML inside it would take for markup; a mention would notify somebody.
-_MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&@!])")
-
 
 def markdown_text(report: Report) -> str:
     """The whole report."""
@@ -24,9 +21,10 @@ def markdown_text(report: Report) -> str:
     about = [("From", report.before), ("To", report.after), ("Deployer", report.deployer)]
     lines += [f"- {name}: {escaped(value)}" for name, value in about if value]
     if report.source is not None:
-        from aicr.upgrade.source import source_lines
+        from aicr.upgrade.source import doubt_lines, source_lines
 
-        lines += [f"- {name.capitalize()}: {escaped(x)}" for name, x in source_lines(report.source)]
+        said = [*source_lines(report.source), *doubt_lines(report.source)]
+        lines += [f"- {name.capitalize()}: {escaped(value)}" for name, value in said]
         lines += ["", *(f"**{escaped(one)}**" for one in report.source.failures)]
     if report.note:
         lines += ["", escaped(report.note)]
@@ -50,11 +48,6 @@ def markdown_text(report: Report) -> str:
         ]
     lines += ["", f"**{counted(report)}**"]
     return "\n".join(lines) + "\n"
-
-
-def escaped(text: str) -> str:
-    """The text on one line, meaning only itself."""
-    return _MARKUP.sub(r"\\\1", cell(text))
 
 
 def _line(cells: Sequence[str]) -> str:

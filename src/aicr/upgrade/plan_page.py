@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from aicr.documents.safe import cell
-from aicr.upgrade.markdown import escaped, paragraphs
+from aicr.documents.safe import cell, escaped
+from aicr.upgrade.markdown import paragraphs
 from aicr.upgrade.plan_report import by_hand
 from aicr.upgrade.plan_words import (
     MODES,

@@ -38,6 +38,7 @@ def source_values(block: SourceBlock) -> dict[str, object]:
         "unattributed": [_named(other) for other in one.others],
         "elsewhere": [str(app) for app in one.elsewhere],
         "uninstalled": one.uninstalled,
+        "unsettled": [_unsettled(install) for install in one.unsettled],
         "orphans": [_named(orphan) for orphan in one.orphans],
         "failures": list(block.failures),
     }
@@ -63,12 +64,19 @@ def source_lines(block: SourceBlock) -> list[tuple[str, str]]:
     attributed = (
         f"{len(one.installs)} of {_total(one)}, {_counted(len(one.components), 'component')}"
     )
-    return [
-        ("server", one.server),
-        ("context", one.context),
-        ("read", read),
-        ("attributed", attributed),
-    ]
+    lines = [("server", one.server), ("context", one.context), ("read at", one.read_at)]
+    lines += [("read", read), ("attributed", attributed)]
+    return [line for line in lines if line[1]]
+
+
+def doubt_lines(block: SourceBlock) -> list[tuple[str, str]]:
+    """What a person should know before relying on it, where the installs are not listed."""
+    one = block.installed
+    lines = [("unsettled", f"{i.component}: {i}: {i.note}") for i in one.unsettled]
+    if one.others:
+        many = _counted(len(one.others), "install")
+        lines.append(("left out", f"{many} of no component; aicr inventory lists them"))
+    return lines
 
 
 def _total(one: Installed) -> int:
@@ -83,6 +91,16 @@ def _named(one: Install) -> dict[str, object]:
         "chart": one.chart,
         "version": one.version,
         "state": one.state,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _unsettled(one: Install) -> dict[str, object]:
+    values = {
+        "component": one.component,
+        **_named(one),
+        "recordedVersion": one.recorded if one.recorded != one.version else "",
+        "note": one.note,
     }
     return {name: value for name, value in values.items() if value}
 

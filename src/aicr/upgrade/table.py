@@ -24,10 +24,11 @@ def table_text(report: Report) -> str:
     about = [("from", report.before), ("to", report.after), ("deployer", report.deployer)]
     lines += [f"  {name:<10}{cell(value)}" for name, value in about if value]
     if report.source is not None:
-        from aicr.upgrade.source import source_lines
+        from aicr.upgrade.source import doubt_lines, source_lines
 
         lines += ["", "READ FROM THE CLUSTER"]
-        lines += [f"  {name:<12}{cell(value)}" for name, value in source_lines(report.source)]
+        said = [*source_lines(report.source), *doubt_lines(report.source)]
+        lines += [f"  {name:<12}{cell(value)}" for name, value in said]
         for failure in report.source.failures:
             lines += wrapped(failure, "    ", first="  ! ")
     if report.note:

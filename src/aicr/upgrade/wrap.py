@@ -30,20 +30,26 @@ def wrapped(text: str, indent: str, *, first: str = "") -> list[str]:
 
 def _fill(words: list[str], head: str, indent: str) -> list[str]:
     lines: list[str] = []
-    current = ""
+    line: list[str] = []
+    taken, lead = len(head), head
     for word in words:
-        lead = head if not lines else indent
-        if current and len(lead) + len(current) + 1 + len(word) > WIDTH:
-            lines.append(lead + current)
-            current = word
+        size = len(word) + 1
+        # Before the first word of a line stands no blank.
+        if line and taken + size > WIDTH:
+            lines.append(lead + " ".join(line))
+            lead = indent
+            line, taken = [word], len(indent) + size - 1
         else:
-            current = f"{current} {word}" if current else word
-    lines.append((head if not lines else indent) + current)
+            taken += size if line else size - 1
+            line.append(word)
+    lines.append(lead + " ".join(line))
     return lines
 
 
 def _words(line: str) -> list[str]:
     """The words of a line, the comparators of a range kept together as one."""
+    if not any(operator in line for operator in _OPERATORS):
+        return line.split()
     words: list[str] = []
     in_range = lone_operator = False
     for word in line.split():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from aicr.bundle.build import Bundle, Request, build_bundle
 from aicr.bundle.writers.flux import git_ref
@@ -18,7 +16,7 @@ from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
 from bundles import STACK_RELEASES, build, parsed, recipe_of, write_out
 from crds import check
-from tools import tool
+from kustomize import built
 
 REPO = "https://git.example/bundles.git"
 Document = dict[str, dict[str, object]]
@@ -144,14 +142,9 @@ def test_a_repository_is_asked_for_only_where_it_is_needed(
 
 
 def test_kustomize_builds_it(recipe: Recipe, catalog: Catalog, tmp_path: Path) -> None:
-    kubectl = tool("kubectl", "KUBECTL_BIN")
     found = bundle(recipe, catalog, "oci:new.off=null", "oci:t=007")
-    root = write_out(found, tmp_path / "b")
-    done = subprocess.run(
-        [kubectl, "kustomize", str(root)], capture_output=True, encoding="utf-8", check=True
-    )
-    built = {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(done.stdout)}
-    assert built == documents(found)
+    objects = built(write_out(found, tmp_path / "b"))
+    assert {(one["kind"], one["metadata"]["name"]): one for one in objects} == documents(found)
 
 
 def test_the_shipped_stack(tmp_path: Path) -> None:
@@ -160,9 +153,4 @@ def test_the_shipped_stack(tmp_path: Path) -> None:
     found = bundle(recipe, catalog)
     for document in documents(found).values():
         check(document)
-    kubectl = tool("kubectl", "KUBECTL_BIN")
-    root = write_out(found, tmp_path / "b")
-    done = subprocess.run(
-        [kubectl, "kustomize", str(root)], capture_output=True, encoding="utf-8", check=True
-    )
-    assert len(list(yaml.safe_load_all(done.stdout))) == len(documents(found))
+    assert len(built(write_out(found, tmp_path / "b"))) == len(documents(found))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
-from aicr.bundle.build import Bundle
+from aicr.bundle.build import Bundle, Request, build_bundle
 from aicr.catalog.layers import Catalog
 from aicr.catalog.open import open_catalog
+from aicr.charts.source import Charts
 from aicr.recipe.criteria import Criteria
 from aicr.recipe.model import Recipe
 from aicr.recipe.resolve import resolve
-from bundles import build, write_out
+from bundles import STACK_RELEASES, build, write_out
+from small_charts import write_chart
 from tools import tool
 
 State = Mapping[str, object]
@@ -104,15 +108,124 @@ def test_the_shipped_stack(shipped: Bundle) -> None:
     assert_order(shipped)
 
 
-def test_real_helmfile_loads_it(shipped: Bundle, tmp_path: Path) -> None:
-    helmfile = tool("helmfile", "HELMFILE_BIN")
-    helm = tool("helm", "HELM_BIN")
-    root = write_out(shipped, tmp_path / "b")
-    env = {**os.environ, "HELMFILE_HELM_BINARY": helm, "HOME": str(tmp_path)}
-    done = subprocess.run(
-        [helmfile, "--helm-binary", helm, "list", "--output", "json"],
-        cwd=root, env=env, capture_output=True, encoding="utf-8", timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = yaml.safe_load(done.stdout)
-    assert {one["name"] for one in found} == {one.name for one in shipped.plan.releases}
+# Answers as Helm with the diff plugin does where everything is installed and has changed.
+HELM = """\
+#!{python}
+import json, sys
+words = sys.argv[1:]
+values = [open(words[at + 1]).read() for at, word in enumerate(words) if word == "--values"]
+with open({log!r}, "a") as file:
+    file.write(json.dumps([words, values]) + "\\n")
+if words[0] == "version":
+    print("v3.22.0+g0000000")
+if words[0] == "list":
+    print("NAME\\tREVISION\\n" + words[words.index("--filter") + 1].strip("^$") + "\\t1")
+sys.exit(2 if words[0] == "diff" else 0)
+"""
+
+
+class Helmfile:
+    """The real program over a bundle with its charts in it, and a Helm that only records."""
+
+    def __init__(self, bundle: Bundle, folder: Path) -> None:
+        self.program = tool("helmfile", "HELMFILE_BIN")
+        self.root = write_out(bundle, folder / "b")
+        self.home = folder
+        self.helm = folder / "helm"
+        self.log = folder / "log"
+        self.helm.write_text(HELM.format(python=sys.executable, log=str(self.log)))
+        self.helm.chmod(0o755)
+
+    def run(self, *words: str, helm: str = "") -> str:
+        """What it prints. ``helm`` is a real one."""
+        self.log.write_text("")
+        done = subprocess.run(
+            [self.program, "--no-color", "--helm-binary", helm or str(self.helm), *words],
+            cwd=self.root, env={**os.environ, "HOME": str(self.home)},
+            capture_output=True, encoding="utf-8", timeout=300,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def calls(self, verb: str) -> list[tuple[list[str], list[str]]]:
+        logged = map(json.loads, self.log.read_text().splitlines())
+        return [(words, values) for words, values in logged if words[0] == verb]
+
+
+@pytest.fixture
+def vendored(recipe: Recipe, catalog: Catalog, tmp_path: Path) -> Bundle:
+    for name, version in (("chart", "1.2.3"), ("oci-chart", "26.10")):
+        write_chart(tmp_path / "charts", name, version)
+    charts = Charts(str(tmp_path / "charts"))
+    request = Request("helmfile", charts=charts, vendor_charts=True)
+    return build_bundle(recipe, catalog, request, where="r.yaml")
+
+
+class TestRealHelmfile:
+    @pytest.mark.parametrize("verb", ["sync", "apply"])
+    def test_it_installs_in_the_plans_order(
+        self, vendored: Bundle, tmp_path: Path, verb: str
+    ) -> None:
+        helmfile = Helmfile(vendored, tmp_path)
+        helmfile.run(verb)
+        calls = helmfile.calls("upgrade")
+        assert [words[2] for words, _ in calls] == STACK_RELEASES
+        for (words, files), release in zip(calls, vendored.plan.releases, strict=True):
+            assert words[:2] == ["upgrade", "--install"]
+            assert words[words.index("--namespace") + 1] == release.namespace
+            assert {"--wait", "--create-namespace", "--reset-values"} <= set(words)
+            where = release.folder if release.chart is None else release.chart.archive
+            assert words[3] == where
+            assert [yaml.safe_load(text) or {} for text in files] == [release.values, {}]
+
+    def test_apply_compares_without_the_kinds_that_are_still_to_come(
+        self, vendored: Bundle, tmp_path: Path
+    ) -> None:
+        helmfile = Helmfile(vendored, tmp_path)
+        helmfile.run("apply")
+        compared = {words[3]: words for words, _ in helmfile.calls("diff")}
+        assert set(compared) == set(STACK_RELEASES)
+        for name in ("chart-pre", "chart-post", "plain"):
+            assert "--disable-validation" in compared[name]
+
+    def test_a_selector_takes_one_release(self, vendored: Bundle, tmp_path: Path) -> None:
+        helmfile = Helmfile(vendored, tmp_path)
+        for name in STACK_RELEASES:
+            helmfile.run("--selector", f"name={name}", "apply")
+            assert [words[2] for words, _ in helmfile.calls("upgrade")] == [name]
+
+    def test_destroy_is_the_other_way_round(self, vendored: Bundle, tmp_path: Path) -> None:
+        helmfile = Helmfile(vendored, tmp_path)
+        helmfile.run("destroy")
+        gone = [words[1] for words, _ in helmfile.calls("delete")]
+        assert gone == STACK_RELEASES[::-1]
+
+    def test_a_real_helm_renders_it(self, vendored: Bundle, tmp_path: Path) -> None:
+        found = Helmfile(vendored, tmp_path).run("template", helm=tool("helm", "HELM_BIN"))
+        objects = {one["metadata"]["name"]: one for one in yaml.safe_load_all(found) if one}
+        assert objects["plain-only"]["data"] == {"size": "large"}
+        assert objects["chart-before"]["metadata"]["namespace"] == "chart-system"
+        assert {"oci", "chart", "chart-after"} <= set(objects)
+
+    def test_a_real_helm_lints_what_was_generated(self, vendored: Bundle, tmp_path: Path) -> None:
+        helmfile = Helmfile(vendored, tmp_path)
+        for release in vendored.plan.releases:
+            if release.chart is None:
+                only = ("--selector", f"name={release.name}")
+                done = helmfile.run(*only, "lint", helm=tool("helm", "HELM_BIN"))
+                assert "0 chart(s) failed" in done
+
+    def test_it_builds_the_state(self, vendored: Bundle, tmp_path: Path) -> None:
+        found = Helmfile(vendored, tmp_path).run("build", helm=tool("helm", "HELM_BIN"))
+        documents = list(yaml.safe_load_all(found))
+        listed = [one["name"] for document in documents for one in document.get("releases", ())]
+        assert listed == STACK_RELEASES
+
+    def test_it_loads_the_shipped_stack(self, shipped: Bundle, tmp_path: Path) -> None:
+        helm = tool("helm", "HELM_BIN")
+        found = json.loads(Helmfile(shipped, tmp_path).run("list", "--output", "json", helm=helm))
+        listed = {one["name"]: (one["namespace"], one["version"]) for one in found}
+        assert listed == {
+            one.name: (one.namespace, one.chart.version if one.chart else "")
+            for one in shipped.plan.releases
+        }

@@ -1,8 +1,8 @@
 """One writer a deployer. A writer turns a plan into files and decides nothing.
 
 Each module has ``ENTRYPOINT``, ``release_path(release)``, ``write(plan, options)`` and, for the
-bundle's README, ``usage(plan, options)``. Those of deployers that take values at install time have
-``install_values(release)``: where they are said.
+bundle's README, ``usage(plan, options)``, for ``UPGRADING.md``, ``stepwise(plan, options)``. Those
+of deployers that take values at install time have ``install_values(release)``: where they are said.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ WRITERS = {
 }
 # Those whose objects name the repository that the bundle is committed to.
 GITOPS = ("argocd", "argocd-helm", "flux")
+# Those of Argo CD.
+APPLICATIONS = ("argocd", "argocd-helm")
 
 # Where no repository was named: a host that can never exist, so nothing is applied by accident.
 NO_REPO = "https://git.example.invalid/replace-me.git"

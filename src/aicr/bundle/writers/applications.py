@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from aicr.bundle.charts import COMPONENT_VERSION, GENERATED_BY, chart_version
+from aicr.bundle.stepwise import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from aicr.bundle.plan import PlannedRelease
+    from aicr.bundle.plan import DeploymentPlan, PlannedRelease
 
 API_VERSION = "argoproj.io/v1alpha1"
 NAMESPACE = "argocd"
 IN_CLUSTER = "https://kubernetes.default.svc"
 WAVE = "argocd.argoproj.io/sync-wave"
+STOPPED = '{"spec":{"syncPolicy":{"automated":null}}}'
 
 WAVES = """\
-Each Application has a sync wave, so the releases are installed in the order of the table. Argo CD
-waits for one wave before it begins the next only if it knows the health of Applications; in its
+Each Application has a sync wave, which puts the releases in the order of the table. Argo CD waits
+for one wave before it begins the next only if it knows the health of Applications; in its
 `argocd-cm` ConfigMap:
 
 ```yaml
@@ -29,6 +31,18 @@ resource.customizations.health.argoproj.io_Application: |
 ```
 
 An Application that is no longer in the bundle is not deleted, nor is what it installed.
+"""
+
+
+def held(plan: DeploymentPlan) -> str:
+    """The commands that stop Applications from syncing themselves. What an Application looks like
+    in the bundle lets it begin again."""
+    return f"""\
+for name in \\
+{names_of(plan)}; do
+  kubectl -n {NAMESPACE} patch application "$name" --type merge \\
+    -p '{STOPPED}'
+done
 """
 
 
@@ -57,13 +71,30 @@ def application(release: PlannedRelease) -> dict[str, object]:
                     "CreateNamespace=true",
                     "ServerSideApply=true",
                     "SkipDryRunOnMissingResource=true",
+                    # Else what is ignored is no difference, and is applied all the same.
+                    *(["RespectIgnoreDifferences=true"] if release.foreign_crds else []),
                 ],
                 "retry": {
                     "limit": 10,
                     "backoff": {"duration": "15s", "factor": 2, "maxDuration": "5m"},
                 },
             },
+            **(
+                {"ignoreDifferences": [*map(_left_alone, release.foreign_crds)]}
+                if release.foreign_crds
+                else {}
+            ),
         },
+    }
+
+
+def _left_alone(crd: str) -> dict[str, object]:
+    """The schema of a CRD is the business of another Application, which applies it too."""
+    return {
+        "group": "apiextensions.k8s.io",
+        "kind": "CustomResourceDefinition",
+        "name": crd,
+        "jsonPointers": ["/spec/versions/0/schema"],
     }
 
 

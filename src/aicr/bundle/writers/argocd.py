@@ -7,13 +7,16 @@ through a second source.
 from __future__ import annotations
 
 from aicr.bundle.charts import chart_files
+from aicr.bundle.stepwise import Stepwise
 from aicr.bundle.writers.applications import (
     API_VERSION,
     IN_CLUSTER,
     NAMESPACE,
+    STOPPED,
     WAVES,
     application,
     chart_source,
+    held,
 )
 from aicr.documents.emit import yaml_text
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from aicr.bundle.writers import Files, Options
 
 ENTRYPOINT = "app-of-apps.yaml"
+ROOT = "aicr-bundle"
 
 
 def usage(plan: DeploymentPlan, options: Options) -> str:
@@ -30,13 +34,46 @@ def usage(plan: DeploymentPlan, options: Options) -> str:
     del plan
     return f"""\
 Needs Argo CD 2.8 or newer in the namespace `{NAMESPACE}`. Commit the content of this folder to the
-root of `{options.repo}` ({options.revision}), then:
+root of `{options.repo}` ({options.revision}), to which Argo CD has
+access (`argocd repo list`), then:
 
 ```bash
 kubectl apply -f {ENTRYPOINT}
 ```
 
-{WAVES}"""
+{WAVES}
+Values and generated charts are read at `{options.revision}`. Where that is a branch, a push reaches
+all Applications at once, before their new chart versions and in no order. To keep the order in an
+upgrade too, write each bundle for a tag of its own (`--target-revision`), push both, and apply
+`{ENTRYPOINT}` again.
+"""
+
+
+def stepwise(plan: DeploymentPlan, options: Options) -> Stepwise:
+    """How an upgrade is taken one release at a time."""
+    del options
+    before = f"""\
+Every Application syncs itself as soon as the repository changes, and `{ROOT}` puts back what
+is changed in the cluster. Stop both before you push this bundle (an app-of-apps of another tool has
+another name; what is not there yet is not found, which is no harm):
+
+```bash
+kubectl -n {NAMESPACE} patch application {ROOT} --type merge \\
+  -p '{STOPPED}'
+{held(plan)}```
+
+Push it. Nothing changes in the cluster yet: the command of a release gives Argo CD its new
+Application, which syncs itself again, alone.
+"""
+    after = f"""\
+`kubectl -n {NAMESPACE} get applications` shows what is synced and healthy. Last, let `{ROOT}`
+keep the Applications again:
+
+```bash
+kubectl apply -f {ENTRYPOINT}
+```
+"""
+    return Stepwise(before, lambda one: f"kubectl apply -f {one.folder}/application.yaml", after)
 
 
 def release_path(release: PlannedRelease) -> str:
@@ -80,7 +117,7 @@ def _root(options: Options) -> dict[str, object]:
     return {
         "apiVersion": API_VERSION,
         "kind": "Application",
-        "metadata": {"name": "aicr-bundle", "namespace": NAMESPACE},
+        "metadata": {"name": ROOT, "namespace": NAMESPACE},
         "spec": {
             "project": "default",
             "source": {

@@ -7,7 +7,17 @@ kept (``repoURL``) is said when the chart is installed.
 from __future__ import annotations
 
 from aicr.bundle.charts import GENERATED_BY, chart_files, chart_version
-from aicr.bundle.writers.applications import NAMESPACE, WAVES, application, chart_source
+from aicr.bundle.stepwise import Stepwise
+from aicr.bundle.writers.applications import (
+    API_VERSION,
+    IN_CLUSTER,
+    NAMESPACE,
+    STOPPED,
+    WAVES,
+    application,
+    chart_source,
+    held,
+)
 from aicr.documents.emit import json_text, yaml_text
 
 TYPE_CHECKING = False
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
 
 ENTRYPOINT = "Chart.yaml"
 CHART_NAME = "aicr-bundle"
+EXAMPLE_REPO = "https://git.example/bundles.git"
 
 # The generated charts are for Argo CD, not part of this one.
 _IGNORED = (
@@ -28,14 +39,17 @@ _REVISION = "{{ .Values.targetRevision | quote }}"
 
 def usage(plan: DeploymentPlan, options: Options) -> str:
     """How the bundle is deployed, for its README."""
-    del options
-    flags = ""
+    flags = _install_flags(plan, options)
     where = "This folder is a chart; no copy of it in a repository is needed."
-    if any(release.is_in_bundle for release in plan.releases):
-        flags = " \\\n  --set repoURL=https://git.example/bundles.git --set targetRevision=main"
+    if flags:
         where = (
             "This folder is a chart. Commit its content to the root of a Git repository, from\n"
             "which Argo CD reads the generated charts, and say which one it is:"
+        )
+    elif _is_read_from_git(plan):
+        where = (
+            f"This folder is a chart. Commit its content to the root of `{options.repo}`\n"
+            f"({options.revision}), from which Argo CD reads the generated charts, then:"
         )
     return f"""\
 Needs Argo CD 2.8 or newer in the namespace `{NAMESPACE}`.
@@ -48,7 +62,75 @@ helm upgrade --install {CHART_NAME} . --namespace {NAMESPACE}{flags}
 `values.yaml` has the values of each release under the release's name; `--values FILE` changes them
 for one cluster.
 
+Installed like that, all Applications begin at once, and each one tries again until what it needs is
+there. For one after the other, let Argo CD install the chart, from the repository that it is
+committed to:
+
+```yaml
+{yaml_text(_root(options))}```
+
 {WAVES}"""
+
+
+def _root(options: Options) -> dict[str, object]:
+    """The Application that installs this chart, where Argo CD does."""
+    git = {"repoURL": options.repo if options.has_repo else EXAMPLE_REPO}
+    git["targetRevision"] = options.revision
+    parameters = [{"name": name, "value": value} for name, value in git.items()]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Application",
+        "metadata": {"name": CHART_NAME, "namespace": NAMESPACE},
+        "spec": {
+            "project": "default",
+            "source": {**git, "path": ".", "helm": {"parameters": parameters}},
+            "destination": {"server": IN_CLUSTER, "namespace": NAMESPACE},
+            "syncPolicy": {"automated": {"selfHeal": True}},
+        },
+    }
+
+
+def stepwise(plan: DeploymentPlan, options: Options) -> Stepwise:
+    """How an upgrade is taken one release at a time."""
+    flags = _install_flags(plan, options)
+    push = ", before you push the folder or run it" if _is_read_from_git(plan) else ""
+    before = f"""\
+`helm upgrade` changes all Applications at once, and each one syncs itself. Stop them
+first{push} (what is not there yet is not found, which is no harm;
+the first command is for where Argo CD installs this chart):
+
+```bash
+kubectl -n {NAMESPACE} patch application {CHART_NAME} --type merge \\
+  -p '{STOPPED}'
+{held(plan)}```
+
+This gives Argo CD the new Application of one release, which syncs itself again, alone. Add the
+`--set` and `--values` of your own `helm upgrade`:
+
+```bash
+release() {{
+  helm template {CHART_NAME} . --namespace {NAMESPACE} --show-only "templates/$1.yaml"{flags} |
+    kubectl apply -f -
+}}
+```
+"""
+    after = f"""\
+`kubectl -n {NAMESPACE} get applications` shows what is synced and healthy. Last, run the
+`helm upgrade` of the README with `--take-ownership` (Helm 3.17 or newer; new releases did not come
+from Helm), or apply the Application that stands there, whichever you use. It changes nothing more.
+"""
+    return Stepwise(before, lambda one: f"release {one.name}", after)
+
+
+def _install_flags(plan: DeploymentPlan, options: Options) -> str:
+    """What has to be said when the chart is installed, and is not in its values yet."""
+    if options.has_repo or not _is_read_from_git(plan):
+        return ""
+    return f" \\\n    --set repoURL={EXAMPLE_REPO} --set targetRevision={options.revision}"
+
+
+def _is_read_from_git(plan: DeploymentPlan) -> bool:
+    return any(release.is_in_bundle for release in plan.releases)
 
 
 def release_path(release: PlannedRelease) -> str:
@@ -106,7 +188,7 @@ def _schema(plan: DeploymentPlan) -> dict[str, object]:
         "global": {"type": "object"},
     }
     properties |= {release.name: {"type": "object"} for release in plan.releases}
-    needs_repo = any(release.is_in_bundle for release in plan.releases)
+    needs_repo = _is_read_from_git(plan)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "type": "object",

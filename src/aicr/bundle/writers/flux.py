@@ -10,6 +10,7 @@ import re
 
 from aicr.bundle.charts import COMPONENT_VERSION, GENERATED_BY, chart_files, chart_version
 from aicr.bundle.dynamic import fixed_values, open_values
+from aicr.bundle.stepwise import Stepwise, names_of
 from aicr.documents.emit import yaml_text
 from aicr.errors import invalid
 from aicr.versions.semver import parse
@@ -34,15 +35,29 @@ _VALUES_KEY = "values.yaml"
 _CHART_LAYER = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
 
+_LOGIN = f"""
+A repository that is not public needs a login. The bundle says nothing of it, so this stays:
+
+```bash
+flux create secret git {BUNDLE_SOURCE} --namespace={NAMESPACE} --url=... # and its --help
+kubectl -n {NAMESPACE} patch gitrepository {BUNDLE_SOURCE} --type merge \\
+  -p '{{"spec":{{"secretRef":{{"name":"{BUNDLE_SOURCE}"}}}}}}'
+```
+"""
+
+
 def usage(plan: DeploymentPlan, options: Options) -> str:
     """How the bundle is deployed, for its README."""
     if any(release.is_in_bundle for release in plan.releases):
         place = f"Commit the content of this folder to the root of `{options.repo}`\n"
         place += f"({options.revision}), from which Flux reads the generated charts, then:"
+        login = _LOGIN
     else:
         place = "Put this folder where a Kustomization of Flux reads it, or:"
+        login = ""
     return f"""\
-Needs Flux 2.6 or newer in the namespace `{NAMESPACE}`. {place}
+Needs Flux 2.6 or newer in the namespace `{NAMESPACE}`.
+{place}
 
 ```bash
 kubectl apply -k .
@@ -50,7 +65,27 @@ kubectl apply -k .
 
 `dependsOn` puts the releases in the order of the table. Releases that depend on nothing start
 together. `flux get helmreleases -n {NAMESPACE}` shows where they stand.
-{_install_time(plan)}"""
+{login}{_install_time(plan)}"""
+
+
+def stepwise(plan: DeploymentPlan, options: Options) -> Stepwise:
+    """How an upgrade is taken one release at a time."""
+    del options
+    before = f"""\
+Flux upgrades every HelmRelease as soon as it changes. Suspend them before you push or apply this
+bundle; it says nothing of `suspend`, so they stay suspended. Releases that are new are not found
+here and cannot be held: they begin when what they depend on is ready.
+
+```bash
+for name in \\
+{names_of(plan)}; do
+  kubectl -n {NAMESPACE} patch helmrelease "$name" --type merge -p '{{"spec":{{"suspend":true}}}}'
+done
+```
+
+Push it and `kubectl apply -k .`. Each command waits until its release is upgraded.
+"""
+    return Stepwise(before, lambda one: f"flux resume helmrelease {one.name} -n {NAMESPACE}")
 
 
 def release_path(release: PlannedRelease) -> str:

@@ -5,6 +5,7 @@ Everything that reaches a script was checked before (``aicr.bundle.names``), and
 
 from __future__ import annotations
 
+from aicr.bundle.stepwise import Stepwise
 from aicr.bundle.writers.local import CLUSTER_VALUES, SCRIPT_HEAD, quoted, release_folders
 
 TYPE_CHECKING = False
@@ -59,6 +60,16 @@ it waits for one release. One release alone: `NNN-<release>/install.sh`.
 Values of this cluster alone belong into `NNN-<release>/{CLUSTER_VALUES}`, which is read after
 `values.yaml`. What you write there is kept when the bundle is written again.
 """
+
+
+def stepwise(plan: DeploymentPlan, options: Options) -> Stepwise:
+    """How an upgrade is taken one release at a time."""
+    del plan, options
+    before = """\
+`./deploy.sh` goes through all releases without a stop. Take the `install.sh` of each one in its
+place; they take the same arguments.
+"""
+    return Stepwise(before, lambda one: f"{one.folder}/install.sh")
 
 
 def release_path(release: PlannedRelease) -> str:

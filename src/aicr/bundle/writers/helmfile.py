@@ -7,6 +7,7 @@ one ``needs`` puts a component's own releases in order.
 
 from __future__ import annotations
 
+from aicr.bundle.stepwise import Stepwise
 from aicr.bundle.writers.local import CLUSTER_VALUES, release_folders
 from aicr.documents.emit import yaml_text
 
@@ -38,6 +39,15 @@ other. One release alone: `helmfile --selector name=NAME apply`.
 Values of this cluster alone belong into `NNN-<release>/{CLUSTER_VALUES}`, which is read after
 `values.yaml`. What you write there is kept when the bundle is written again.
 """
+
+
+def stepwise(plan: DeploymentPlan, options: Options) -> Stepwise:
+    """How an upgrade is taken one release at a time."""
+    del plan, options
+    before = """\
+`helmfile apply` goes through all releases without a stop; with a selector it takes one.
+"""
+    return Stepwise(before, lambda one: f"helmfile --selector name={one.name} apply")
 
 
 def release_path(release: PlannedRelease) -> str:

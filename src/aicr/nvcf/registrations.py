@@ -1,0 +1,45 @@
+"""Whether each cluster's registration is the one that was saved."""
+
+from __future__ import annotations
+
+import json
+
+from aicr.documents.reader import read_yaml
+from aicr.documents.scalars import plain
+from aicr.errors import invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from aicr.nvcf.agents import Agent
+
+
+def registrations_text(agents: Sequence[Agent]) -> str:
+    """What ``--save`` writes. Raises INVALID_REQUEST where one of them is not known."""
+    unknown = [agent.cluster for agent in agents if not agent.cluster_id]
+    if unknown:
+        raise invalid(f"--save: the registration of {', '.join(unknown)} is not known")
+    said = {agent.cluster: dict(agent.registration) for agent in agents}
+    return json.dumps({"registrations": said}, indent=2, sort_keys=True) + "\n"
+
+
+def registration_differences(data: bytes, where: str, agents: Sequence[Agent]) -> list[str]:
+    """What is otherwise than it was saved. Raises INVALID_REQUEST."""
+    said = plain(read_yaml(data, where))
+    saved = said.get("registrations") if isinstance(said, dict) else None
+    if not isinstance(saved, dict):
+        raise invalid(f"{where}: registrations: expected a map, as --save writes it")
+    found: list[str] = []
+    for agent in agents:
+        before: Mapping[str, object] = saved.get(agent.cluster) or {}
+        if not before:
+            found.append(f"{agent.cluster}: {where} has no registration of it")
+            continue
+        for name in ("clusterID", "clusterGroupID", "region", "ncaID"):
+            now = agent.registration.get(name, "")
+            if str(before.get(name, "")) != now:
+                found.append(
+                    f"{agent.cluster}: {name} is {now or 'not known'}, saved was {before.get(name)}"
+                )
+    return found
