@@ -34,6 +34,7 @@ bench: $(DEMO_VENV)/ready
 	$(DEMO_VENV)/bin/python tools/bench.py --aicr "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
 	$(DEMO_VENV)/bin/python tools/bench_plan.py
 	$(DEMO_VENV)/bin/python tools/bench_bundle.py
+	$(DEMO_VENV)/bin/python tools/bench_server.py --aicr "$(CURDIR)/$(DEMO_VENV)/bin/aicr"
 
 build: $(VENV)/ready
 	$(BIN)/python -m pip install -q "build>=1.2"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -39,13 +40,15 @@ def spent(command: list[str], folder: str) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def cold(name: str, command: list[str], bound: str, folder: str) -> None:
-    """Print the ratio of a command to a bare interpreter."""
+def cold(name: str, command: list[str], bound: str, folder: str, *, makes: str = "") -> None:
+    """Print the ratio of a command to a bare interpreter; what it ``makes`` is removed before."""
     bare = [sys.executable, "-c", "pass"]
     spent(command, folder)
     ratios, seconds, peaks = [], [], []
     for _ in range(RUNS):
         base, _ = spent(bare, folder)
+        if makes:
+            shutil.rmtree(os.path.join(folder, makes))
         own, peak = spent(command, folder)
         ratios.append(own / base)
         seconds.append(own)
@@ -66,9 +69,11 @@ def cold_table(aicr: str) -> None:
         cold("aicr recipe", [aicr, "recipe", *CRITERIA], "4", folder)
         check = [aicr, "upgrade-check", "--from", EXAMPLE, "--to", new, "--deployer", "helm"]
         cold("aicr upgrade-check", check, "5", folder)
-        for name in DEPLOYERS:  # over the bundle of the run before, which is read and compared
-            bundle = [aicr, "bundle", "-r", new, "--deployer", name, "-o", f"bundles-{name}"]
-            cold(f"aicr bundle --deployer {name}", bundle, "5", folder)
+        for name in DEPLOYERS:
+            bundle = [aicr, "bundle", "-r", new, "--deployer", name, "-o", "bundles"]
+            shutil.rmtree(os.path.join(folder, "bundles"), ignore_errors=True)
+            cold(f"aicr bundle --deployer {name}", bundle, "5", folder, makes="bundles")
+        cold("the same over the bundle that is there", bundle, "-", folder)
         public = os.environ.get("AICR_PUBLIC_TOOL")
         if public:
             cold("public tool: recipe", [public, "recipe", *CRITERIA], "-", folder)

@@ -299,11 +299,12 @@ def measure(
         sys.exit(f"{name}: {len(tally.errors)} errors, such as {tally.errors[0]}")
     rate = len(tally.times) / took
     busy = (server.cpu() - before) / took
+    own = rate / busy
     print(
         f"| {name} | {rate:,.0f} | {tally.percentile(0.5):.1f} ms "
-        f"| {tally.percentile(0.99):.1f} ms | {busy:.2f} | {rate / busy:,.0f} | {rate / busy / (base or rate / busy):.2f} |"
+        f"| {tally.percentile(0.99):.1f} ms | {busy:.2f} | {own:,.0f} | {own / (base or own):.2f} |"
     )
-    return rate / busy
+    return own
 
 
 def bench(aicr: Sequence[str], seconds: float) -> None:

@@ -141,8 +141,18 @@ def story(world: World, folder: Path) -> None:
     tell(f"The agent is upgraded to 3.10.3, and one ack_wait later: {agent.work()}.")
     expect(show("nvcf", "drain", *usual, "--settle", SETTLE), 0)
     expect(show(*gate), 0)
-    tell("Resume: one server, then the gate again.")
     assert old["requestId"] != new["requestId"]
+    world.servers.all[0].restart()
+    world.servers.nvca(EAST, WEST, ack_wait=ACK_WAIT)
+    world.servers.functions(1)
+    tell(
+        "Resume: NATS rolls, here its only server. The gate again: its memory is empty, and only "
+        "you can say that nothing came after the last drained reading."
+    )
+    expect(show(*gate), 2)
+    tell("Callers were paused all along, and the operator says so.")
+    expect(show(*gate, "--callers-paused"), 0)
+    tell("Done. Callers go on, then: aicr nvcf verify.")
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from aicr.nvcf.drain import Gate, Wishes
+from aicr.nvcf.drain_report import next_of
 from aicr.nvcf.evidence_chain import verify
 from aicr.nvcf.queues import CREATION, TERMINATION
 from kube_double_exec import Result, serve_exec
@@ -86,7 +87,9 @@ def test_drained_then_restarted_then_one_roll_later(world: World) -> None:
     operator = Operator(world)
     assert operator.word() == "drained"
     again(world)
-    assert operator.word() == "cannot-verify"  # nobody stated that callers were paused
+    unstated = operator.drain()  # nobody stated that callers were paused
+    assert unstated.decision.answer == "cannot-verify"
+    assert next_of(unstated.decision).startswith("pass --callers-paused if callers were paused")
     found = operator.drain(callers_paused=True)
     assert found.decision.answer == "drained-restarted-empty"
     assert found.decision.go

@@ -16,6 +16,7 @@ import pytest
 
 from aicr.cli.main import main
 from aicr.nvcf import allow
+from kube_double_faults import Answer
 from kube_double_request import Request
 from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
@@ -105,17 +106,25 @@ def checked(request: Request, query: list[tuple[str, str]]) -> None:
     )
 
 
-@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize("way", ["direct", "exec", "wget"])
 def test_every_request_is_on_the_list(
-    small_world: World, cli: NvcfCli, direct: bool, capsys: pytest.CaptureFixture[str]
+    small_world: World, cli: NvcfCli, way: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """By a connection, by commands in nats-box, and there for the monitors too."""
     plant(small_world, cli)
+    if way == "wget":
+        refused = Answer(403, "no\n")
+        small_world.control.faults.add(
+            refused, lambda request: request.subresource == "proxy", times=1000
+        )
     small_world.agent(ack=False)
     before = small_world.servers.api(f"STREAM.INFO.{CREATION}")["state"]
     for double in small_world.doubles.values():
         double.requests.clear()
     with Overheard(small_world) as overheard:
-        night(small_world, cli, small_world.folder / "record", direct=direct)
+        night(small_world, cli, small_world.folder / "record", direct=way == "direct")
+    ran = {words[0] for words in small_world.commands}
+    assert ran == {"direct": set(), "exec": {"nats"}, "wget": {"nats", "wget"}}[way]
     for double in small_world.doubles.values():
         for request in double.requests:
             assert request.method == "GET"
@@ -142,12 +151,13 @@ def test_every_request_is_on_the_list(
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("direct", [True, False])
 def test_secrets_stay_where_they_are(
-    small_world: World, cli: NvcfCli, capsys: pytest.CaptureFixture[str]
+    small_world: World, cli: NvcfCli, direct: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plant(small_world, cli)
     record = small_world.folder / "record"
-    night(small_world, cli, record, direct=True)
+    night(small_world, cli, record, direct=direct)
     for form in ("table", "json", "markdown"):
         assert main(["nvcf", "analyze", str(record), "--format", form]) == 2
         assert main(["nvcf", "evidence", "show", str(record)]) == 0
@@ -156,6 +166,14 @@ def test_secrets_stay_where_they_are(
         assert leak not in shown.out
         assert leak not in shown.err
         assert leak not in json.dumps(cli.asked())
+        assert leak not in json.dumps(small_world.commands)
+        assert leak not in json.dumps(
+            [
+                [one.path, *one.headers.values()]
+                for double in small_world.doubles.values()
+                for one in double.requests
+            ]
+        )
     # The private record holds message bodies as they came, and nothing else repeats them.
     for path in record.rglob("*"):
         if path.is_file() and not re.match(r"(message|compute|account)-", path.name):

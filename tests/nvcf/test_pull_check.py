@@ -19,7 +19,7 @@ from aicr.nvcf import probes as probes_module
 from aicr.nvcf import pull_probe
 from aicr.nvcf.evidence_chain import verify
 from fleets import NAMESPACE, FleetOfDoubles, fleet_of
-from kube_double_faults import Answer, Cut, Drop
+from kube_double_faults import Answer, Cut, Drop, Hang
 from kube_double_request import Request
 from kubelet_double import Kubelet, node, recorded
 from registry_double import Web, replay, send
@@ -867,24 +867,22 @@ def test_a_signal_cleans_up_first(tmp_path: Path, number: int, code: int) -> Non
 def test_a_second_signal_ends_at_once_and_says_what_is_left(tmp_path: Path) -> None:
     with fleet_of(tmp_path) as fleet:
         double = fleet.clusters["east"]
-        double.faults.add(Answer(500, "broken"), lambda one: one.verb == "delete", times=10_000)
-        store = double.store
-        original = store.delete
-        store.delete = lambda *a, **k: original(*a, **k)  # type: ignore[method-assign]
+        removing = threading.Event()
+
+        def is_removal(request: Request) -> bool:
+            if request.verb == "delete":
+                removing.set()
+            return request.verb == "delete"
+
+        # A removal is answered only after a while: by then the second signal has come.
+        double.faults.add(Hang(60), is_removal, times=10)
         running = Running(fleet)
         running.wait_for_pods(1)
-        # The first one is held up: its removal is answered only after a while.
-        from kube_double_faults import Hang
-
-        double.faults._planned.clear()
-        double.faults.add(Hang(30), lambda one: one.verb == "delete", times=10)
         running.process.send_signal(signal.SIGTERM)
-        assert running.process.stderr is not None
-        for line in running.process.stderr:
-            if "cleaning up" in line:
-                break
+        assert removing.wait(60)
         code, _, err = running.end(signal.SIGTERM)
         assert code == 143
+        assert "cleaning up" in err
         assert "left behind: east nvcf-backend/task-image-check-" in err
         assert "--clean-up --run" in err
 

@@ -200,7 +200,7 @@ def test_a_plan_reads_nothing(
     assert "nats stream ls" in out
     assert "created elsewhere: nothing" in out
     said = {"drain": "twice, 30 s apart", "gate": "Deployment nvca and its pods",
-            "recover": "every retained message of", "preflight": "nvcf-upgrade-receipt"}  # fmt: skip
+            "recover": "every retained message", "preflight": "nvcf-upgrade-receipt"}  # fmt: skip
     assert said[verb] in out
     assert not any(double.requests for double in command.world.doubles.values())
 
@@ -408,9 +408,24 @@ def test_verify(command: Command) -> None:
         assert command("verify", *more) == 2
         assert command.said["outcome"] == "failed"
     cli.function(FUNCTION, VERSION, "ACTIVE", deployment)
+    assert command("verify", *more) == 0
     cli.refuse("{}", "boom")
     assert command("verify", *more) == 2
     assert command.said["outcome"] == "failed"
+
+
+def test_what_was_recorded_without_its_deployment(command: Command) -> None:
+    """There is nothing to compare with: it is not verified, whatever it is now."""
+    cli = command.cli
+    cli.function(FUNCTION, VERSION, "ACTIVE")
+    assert (
+        command("preflight", "--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH) == 0
+    )
+    cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid("another"))
+    cli.says("{}", '{"result": 1}')
+    more = ["--new-deployment", WHICH, "--invoke", NCA]
+    assert command("verify", *more) == 2
+    assert command.said["outcome"] == "not-verified"
 
 
 def test_watch_reports_a_change_and_ends_with_the_signal(small_world: World) -> None:

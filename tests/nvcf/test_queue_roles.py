@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,11 +57,19 @@ def gate(
     path = world.fleet(direct=direct)
     for name, double in world.doubles.items():
         double.kubeconfig({"token": "operator"}, name=name)
-    more = ["--record", str(record), *DIRECT] if verb == "gate" else []
+    kept = ["--record", str(record)]
+    more = {
+        "gate": [*kept, *DIRECT],
+        "nats-roll": [],
+        "preflight": [*kept, "--to", "1.1.5", "--no-tasks"],
+        "recover": [*kept, "--format", "json"],
+    }[verb]
     return main(["nvcf", verb, "--fleet", str(path), "--timeout-nats", "30", *more])
 
 
-def test_with_just_that_role(place: World, tmp_path: Path, quick: None) -> None:
+def test_with_just_that_role(
+    place: World, tmp_path: Path, quick: None, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert gate(place, roles(), tmp_path / "direct", direct=True) == 0
     assert gate(place, roles(), tmp_path / "exec", direct=False) == 0
     without_proxy = copy.deepcopy(roles())
@@ -68,6 +77,13 @@ def test_with_just_that_role(place: World, tmp_path: Path, quick: None) -> None:
     assert gate(place, without_proxy, tmp_path / "wget", direct=False) == 0
     for direct in (True, False):
         assert gate(place, roles(), tmp_path, direct=direct, verb="nats-roll") == 0
+        folder = tmp_path / f"preflight-{direct}"
+        assert gate(place, roles(), folder, direct=direct, verb="preflight") == 0
+        capsys.readouterr()
+        folder = tmp_path / f"recover-{direct}"
+        assert gate(place, roles(), folder, direct=direct, verb="recover") == 2
+        said = json.loads(capsys.readouterr().out)
+        assert (said["outcome"], said["capture"]) == ("nothing-retained", "complete")
 
 
 def rights() -> Iterator[tuple[int, int, str]]:

@@ -148,6 +148,32 @@ def held(world: World) -> Iterator[threading.Event]:
         gone.set()
 
 
+def test_two_operators_at_once(small_world: World, tmp_path: Path) -> None:
+    """The second one is told, gets no go, and writes nothing; the first one goes on."""
+    fill(small_world)
+    record = tmp_path / "record"
+    with held(small_world) as reached:
+        first = subprocess.Popen(
+            command(small_world, "--record", str(record), "--timeout-read", "280"),
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        assert reached.wait(120)
+        second = run(small_world, "--append", str(record))
+        assert (second["outcome"], second["capture"]) == ("stop", "failed")
+        assert "another command is writing this record" in " ".join(second["problems"])
+        new = subprocess.run(
+            command(small_world, "--record", str(record)),
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert new.returncode == 1
+        assert "is there already" in new.stderr
+    said = json.loads(first.communicate(timeout=120)[0])
+    assert said["capture"] == "complete"
+    assert whole(record).closed
+    assert not (record / "run-2").exists()
+    assert {path.name for path in record.iterdir()} == listed(whole(record)) | {MANIFEST}
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_ended_from_outside(small_world: World, tmp_path: Path, number: signal.Signals) -> None:
     """It ends at once, although a cluster does not answer, and with its closing entry."""

@@ -15,7 +15,7 @@ from aicr.cli.main import main
 from aicr.nvcf.evidence_chain import verify
 from nats_servers import CREATION
 from nvcf_cli_double import NvcfCli
-from nvcf_world import EAST, WEST, World, creation, request_of, some_uuid, subject_of
+from nvcf_world import EAST, NCA, WEST, World, creation, request_of, some_uuid, subject_of
 
 
 def run(
@@ -231,6 +231,32 @@ def test_sparse_streams_cost_by_what_exists(
     assert sorted(outcomes(said)) == [299, 300, 301, 309]
 
 
+def test_messages_are_asked_for_in_bounded_windows(
+    small_world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many at once, never more than a window, and fewer where they are large."""
+    from aicr.nvcf.nats_direct import DirectAccess
+
+    real = DirectAccess._many
+    windows: list[int] = []
+
+    async def many(self: DirectAccess, asked: Any) -> Any:
+        if asked[0][0].startswith("STREAM.MSG.GET"):
+            windows.append(len(asked))
+        return await real(self, asked)
+
+    monkeypatch.setattr(DirectAccess, "_many", many)
+    small_world.servers.publish(subject_of(), *(creation(str(n))[1] for n in range(90)))
+    monkeypatch.setattr("aicr.nvcf.nats_direct.WINDOW", 40)
+    assert run(capsys, small_world, "recover")["capture"] == "complete"
+    assert windows == [40, 40, 10]
+    windows.clear()
+    monkeypatch.setattr("aicr.nvcf.nats_direct.MOST_BYTES", 20_000)
+    said = run(capsys, small_world, "recover")
+    assert (said["capture"], len(said["facts"]), sum(windows)) == ("complete", 90, 90)
+    assert max(windows) < 40
+
+
 def test_captured_by_hand(small_world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """As the runbook does it: the stream, some messages, one file for each cluster."""
     fields = incident(small_world)
@@ -254,6 +280,14 @@ def test_captured_by_hand(small_world: World, capsys: pytest.CaptureFixture[str]
     for what in ("stream-after.json", "consumer-*.json", "owning accounts", "manifest.jsonl"):
         assert what in missing
     assert fields["one"]["requestId"] in json.dumps(said["facts"])
+    # Clusters without a file may have the request: a 404 alone makes no message obsolete.
+    three = fields["three"]["functionDetails"]
+    subject = f"function-{NCA}-{three['functionId']}-{three['functionVersionId']}"
+    cli = NvcfCli(small_world.folder)
+    cli.missing(three["functionId"], three["functionVersionId"])
+    problem = json.loads((cli.folder / "answers.json").read_text())[three["functionVersionId"]]
+    (folder / "account-0001.json").write_text(json.dumps({"subject": subject, **problem}))
+    assert outcomes(run_analyze(capsys, folder))[3] == "unverified"
     (folder / "message-2.json").unlink()
     assert run_analyze(capsys, folder)["capture"] == "incomplete"
 

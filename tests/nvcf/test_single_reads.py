@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,15 @@ READS = [
     ("west", r"/pods$"),
 ]
 SUBJECTS = ["STREAM.NAMES", "CONSUMER.NAMES", "STREAM.INFO", "CONSUMER.INFO"]
+# What an answer of JetStream can be instead: none in time, nobody there, none of its own, its no.
+ANSWERS = {
+    "hangs": None,
+    "nobody": b"",
+    "garbage": b"<html>please log in</html>",
+    "empty": b"{}",
+    "refused": b'{"error": {"code": 503, "err_code": 10008, "description": "not now"}}',
+}
+WORDS = ["stream ls", "stream info", "consumer ls", "consumer info"]
 
 Gate = Callable[..., int]
 
@@ -56,20 +66,69 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Nvc
 
 @pytest.fixture
 def gate(place: tuple[World, NvcfCli], tmp_path: Path, quick: None) -> Gate:
+    """Runs a command; ``bounds`` are short only where something hangs: a busy machine is slow."""
     world, cli = place
 
-    def run(direct: bool = True, **bounds: float) -> int:
-        """``bounds`` are short only where something hangs: a busy machine is slow too."""
+    def run(direct: bool = True, verb: str = "gate", **bounds: float) -> int:
         fleet = world.fleet(direct=direct, accounts=[cli.entry()])
+        kept = ["--record", str(tmp_path / "record")]
+        more = {
+            "gate": [*kept, "--settle", "0.05", "--guide-gate-passed", "CHG-1"],
+            "drain": [*kept, "--settle", "0.05"],
+            "preflight": [*kept, "--to", "1.1.5"],
+            "nats-roll": [],
+        }[verb]
         bounds = {"read": 60, "nats": 30, "exec": 60, "account": 60} | bounds
+        if verb in ("drain", "nats-roll"):
+            del bounds["account"]
         return main([
-            "nvcf", "gate", "--fleet", str(fleet), "--record", str(tmp_path / "record"),
-            "--settle", "0.05", "--guide-gate-passed", "CHG-1", "--format", "json",
+            "nvcf", verb, "--fleet", str(fleet), "--format", "json", *more,
             *(word for name, seconds in bounds.items()
               for word in (f"--timeout-{name}", str(seconds))),
         ])  # fmt: skip
 
     return run
+
+
+@pytest.fixture
+def receipt(place: tuple[World, NvcfCli]) -> None:
+    """``preflight`` reads which stack is installed."""
+    store = place[0].control.store
+    meta = {"name": "nvcf-upgrade-receipt", "namespace": "nvcf"}
+    data = {"installed_stack_version": "1.0.10"}
+    store.seed(store.kind("", "configmaps"), {"metadata": meta, "data": data})
+
+
+def test_every_read_is_one_of_these(
+    place: tuple[World, NvcfCli], gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a gate reads is what the tests below make fail, read by read."""
+    world, cli = place
+    asked: set[str] = set()
+    real = DirectAccess._many
+
+    async def many(self: DirectAccess, asking: Sequence[tuple[str, Any]]) -> list[bytes | None]:
+        asked.update(api for api, _ in asking)
+        return await real(self, asking)
+
+    monkeypatch.setattr(DirectAccess, "_many", many)
+    for double in world.doubles.values():
+        double.requests.clear()
+    before = len(cli.asked())
+    assert gate() == 0
+    assert asked
+    assert all(any(api.startswith(subject) for subject in SUBJECTS) for api in asked)
+    patterns = [path for _, path in READS]
+    paths = {request.path.partition("?")[0] for double in world.doubles.values()
+             for request in double.requests}  # fmt: skip
+    assert len(paths) >= len(READS) - 1
+    for path in paths:
+        assert any(re.search(pattern, path) for pattern in patterns), path
+    assert {words[5] for words in cli.asked()[before:]} == {"QUEUED", "LAUNCHED", "RUNNING"}
+    world.commands.clear()
+    assert gate(False) == 0
+    words = {" ".join(one[5:7]) for one in world.commands if one[0] == "nats"}
+    assert words == set(WORDS)
 
 
 def test_without_a_fault_it_is_a_go(gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
@@ -104,10 +163,45 @@ def test_kubernetes(
     assert "please log in" not in json.dumps(said)
 
 
-@pytest.mark.parametrize("answer", [None, b"{}", b'{"error": {"err_code": 10008}}'])
+@pytest.mark.parametrize("fault", [FAULTS["fails"], GARBAGE], ids=["fails", "garbage"])
+@pytest.mark.parametrize(("cluster", "path"), [*READS, ("control", r"/nvcf-upgrade-receipt$")])
+def test_the_other_commands(
+    place: tuple[World, NvcfCli],
+    gate: Gate,
+    receipt: None,
+    cluster: str,
+    path: str,
+    fault: Fault,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """None of them takes less for a go: ``drain``, ``nats-roll``, and ``preflight``."""
+    double = place[0].doubles[cluster]
+    not_read = {
+        "drain": ("deployments/nvca", "/pods$", "receipt"),
+        "nats-roll": ("receipt",),
+        "preflight": (),
+    }
+    for verb, others in not_read.items():
+        double.faults.add(fault, lambda request: bool(re.search(path, request.path)), times=100)
+        try:
+            code = gate(verb=verb)
+        finally:
+            double.faults._planned.clear()
+        said = json.loads(capsys.readouterr().out)
+        assert code == (0 if any(other in path for other in others) else 2), (verb, said)
+        assert "please log in" not in json.dumps(said)
+
+
+def test_the_other_commands_without_a_fault(gate: Gate, receipt: None) -> None:
+    for verb in ("drain", "nats-roll", "preflight"):
+        assert gate(verb=verb) == 0
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
 @pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize("verb", ["gate", "nats-roll"])
 def test_jetstream(
-    gate: Gate, subject: str, answer: bytes | None, monkeypatch: pytest.MonkeyPatch
+    gate: Gate, verb: str, subject: str, answer: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = DirectAccess._many
 
@@ -119,7 +213,20 @@ def test_jetstream(
         ]
 
     monkeypatch.setattr(DirectAccess, "_many", many)
-    assert gate() == 2
+    assert gate(verb=verb) == 2
+
+
+def test_a_connection_that_is_not_there(place: tuple[World, NvcfCli], gate: Gate) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        world = place[0]
+        real = world.servers.all[0].port
+        world.servers.all[0].port = nobody.getsockname()[1]
+        try:
+            for verb in ("gate", "drain", "nats-roll", "preflight"):
+                assert gate(verb=verb, nats=1) == 2
+        finally:
+            world.servers.all[0].port = real
 
 
 def test_a_list_that_is_short_of_its_total(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,13 +283,16 @@ def test_a_server_whose_clock_is_wrong(place: tuple[World, NvcfCli], gate: Gate)
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
+        ("stream ls", "fails"),
         ("stream ls", "hangs"),
+        ("stream ls", "garbage"),
         ("stream ls", "cut"),
         ("stream info", "fails"),
         ("stream info", "cut"),
         ("stream info", "hangs"),
         ("stream info", "garbage"),
         ("consumer ls", "fails"),
+        ("consumer ls", "cut"),
         ("consumer ls", "hangs"),
         ("consumer ls", "garbage"),
         ("consumer info", "fails"),

@@ -160,15 +160,18 @@ def _decode(value: list[object] | str) -> Node:
     line: int = value[1]  # type: ignore[assignment]
     if value[0] == 0:
         node = Map(line)
-        lines = node.lines
-        for index in range(2, len(value), 3):
-            key: str = value[index]  # type: ignore[assignment]
-            lines[key] = value[index + 1]  # type: ignore[assignment]
-            item = value[index + 2]
-            node[key] = item if type(item) is str else _decode(item)  # type: ignore[arg-type]
+        keys: list[str] = value[2::3]  # type: ignore[assignment]
+        node.lines = dict(zip(keys, value[3::3], strict=True))  # type: ignore[arg-type]
+        node.update(zip(keys, _decoded(value[4::3]), strict=True))
         return node
     items = Seq(line)
     items.lines = value[2::2]  # type: ignore[assignment]
-    for item in value[3::2]:
-        items.append(item if type(item) is str else _decode(item))  # type: ignore[arg-type]
+    items += _decoded(value[3::2])
     return items
+
+
+def _decoded(values: list[object]) -> list[Node]:
+    for index, item in enumerate(values):
+        if type(item) is not str:
+            values[index] = _decode(item)  # type: ignore[arg-type]
+    return values  # type: ignore[return-value]

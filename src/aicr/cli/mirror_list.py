@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from aicr.recipe.model import Recipe
 
 _FORMATS = ("yaml", "json", "hauler", "zarf")
-_PLATFORM = r"[a-z0-9]+/[a-z0-9]+(?:/[a-z0-9.]+)?"
 
 _EPILOG = """\
 Examples:
@@ -123,8 +122,6 @@ def _recipe(args: argparse.Namespace) -> tuple[Recipe, Catalog, str]:
 
 
 def _platforms(args: argparse.Namespace) -> list[str]:
-    import re
-
     text: str = args.image_platform
     elsewhere = args.config is not None or os.environ.get("AICR_PLATFORM")
     given = args.platform_has_slash and "platform" not in args.sources
@@ -134,11 +131,10 @@ def _platforms(args: argparse.Namespace) -> list[str]:
             f"--platform {text}: could hide the platform that --config or AICR_PLATFORM states",
             hint=f"write --image-platform {text}, and --platform NAME for the criterion",
         )
-    found = list(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
-    for one in found:
-        if not re.fullmatch(_PLATFORM, one):
-            raise invalid(f'--image-platform: "{one}" is no platform, such as linux/amd64')
-    return found
+    from aicr.mirror.formats import checked_platforms
+
+    words = [one.strip() for one in text.split(",") if one.strip()]
+    return checked_platforms(words, "--image-platform")
 
 
 def _check_complete(found: MirrorList, *, allowed: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_countdown import countdown, said_when_left
 from aicr.cli.nvcf_flags import add_seconds, answer, end_by_sigterm, refuse_variables, seconds
 from aicr.cli.nvcf_nats import add_nats_flags
@@ -45,30 +46,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--queues", action="append", default=[], metavar="PATTERN",
         help="look at these queues only; the best answer is then partial",
     )  # fmt: skip
-    parser.add_argument(
-        "--wait", action="store_true",
-        help="while not drained, go on until redelivery has had its time",
-    )  # fmt: skip
+    add_bool(parser, "--wait", help="while not drained, go on until redelivery has had its time")
     parser.add_argument(
         "--timeout", type=seconds, metavar="SECONDS",
         help="with --wait, at most this long (default: the longest ack_wait and 5 minutes)",
     )  # fmt: skip
-    parser.add_argument(
-        "--watch", action="store_true", help="go on, and report when the answer changes"
-    )
-    parser.add_argument(
-        "--new-baseline", action="store_true", help="replace the baseline; needs --reason"
-    )
+    add_bool(parser, "--watch", help="go on, and report when the answer changes")
+    add_bool(parser, "--new-baseline", help="replace the baseline; needs --reason")
     parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the record")
 
 
 def add_wish_flags(parser: argparse.ArgumentParser) -> None:
     """What drain and gate both take."""
     add_seconds(parser, "--settle", 30.0, "between the two readings, at least 30")
-    parser.add_argument(
-        "--callers-paused", action="store_true",
+    add_bool(
+        parser,
+        "--callers-paused",
         help="you state that callers were paused since the last drained reading",
-    )  # fmt: skip
+    )
     add_seconds(
         parser, "--restart-window", 900.0, "between a drained reading and a server's restart"
     )

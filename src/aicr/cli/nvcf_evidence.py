@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.cli.flags import add_bool
 from aicr.cli.output import write
 from aicr.nvcf.outcome import plain_failure_code
 
@@ -29,9 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("table", "json"), default="table", help="default: table"
     )
     group = parser.add_argument_group("pack")
-    group.add_argument(
-        "--redact", action="store_true", help="keep only fields on a list, of every kind of file"
-    )
+    add_bool(group, "--redact", help="keep only fields on a list, of every kind of file")
     group.add_argument(
         "-o", "--output", metavar="FILE", help="default: <DIR>.tar.gz, or <DIR>.redacted.tar.gz"
     )

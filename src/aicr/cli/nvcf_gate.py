@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_countdown import countdown, said_when_left
 from aicr.cli.nvcf_drain import add_wish_flags, wishes_of
 from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
@@ -38,9 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--guide-gate-passed", default="", metavar="REF",
         help="you state that the guide's own gate passed; REF says where that is written down",
     )  # fmt: skip
-    parser.add_argument(
-        "--allow-running-tasks", action="store_true", help="do not ask for running tasks"
-    )
+    add_bool(parser, "--allow-running-tasks", help="do not ask for running tasks")
     parser.add_argument(
         "--expect", metavar="FILE", help="registrations as aicr nvcf agents --save wrote them"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
 from aicr.cli.nvcf_nats import add_nats_flags
 from aicr.cli.nvcf_record import answer_with_record
@@ -38,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--render", default="", metavar="DIR", help="the target's render")
     parser.add_argument("--inventory", default="", metavar="FILE|URL", help="the target's images")
-    parser.add_argument("--no-tasks", action="store_true", help="you state that no tasks are used")
+    add_bool(parser, "--no-tasks", help="you state that no tasks are used")
     parser.add_argument(
         "--record-function", action="append", default=[], metavar="NCA:FUNCTION:VERSION",
         help="remember this function for aicr nvcf verify; may be repeated",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import add_account_flag, answer, end_by_sigterm
 from aicr.cli.nvcf_nats import add_nats_flags, reach_of
 from aicr.cli.nvcf_record import record_path
@@ -38,9 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--append", metavar="DIR", help="go on with this record folder instead of a new one"
     )
-    parser.add_argument(
-        "--termination", action="store_true", help="the termination stream's messages too"
-    )
+    add_bool(parser, "--termination", help="the termination stream's messages too")
     add_account_flag(parser)
     parser.add_argument(
         "--known-function", action="append", default=[], metavar="NCA:FUNCTION:VERSION",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Catalog:
     """Components, overlays, records and the release history.
 
-    ``Catalog()`` is the shipped one; ``data`` is a folder over it, ``folder`` one that stands alone.
+    ``Catalog()`` is the shipped one; ``data`` lays a folder over it, ``folder`` stands alone.
     Records are read once, when they are first asked for.
     """
 

@@ -18,7 +18,7 @@ from aicr.mirror.names import in_full
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from aicr.bundle.plan import DeploymentPlan, PlannedRelease
     from aicr.catalog.layers import Catalog
@@ -105,6 +105,35 @@ def collect(
     is no Helm. What stands in the way of one component's images is in the list, not raised.
     """
     engine = helm("to find the images of charts, rendering them")
+    return _collected(
+        recipe, catalog, sets, where,
+        lambda name, kind, plan: _component(name, kind, plan, charts, engine),
+    )  # fmt: skip
+
+
+def unrendered(
+    recipe: Recipe, catalog: Catalog, *, sets: Sequence[str] = (), where: str, why: str
+) -> MirrorList:
+    """As ``collect``, where there are no charts to render: all charts, of the images those that the
+    recipe's values name, and of every component ``why`` there may be more."""
+
+    def component(name: str, kind: str, plan: DeploymentPlan) -> ComponentImages:
+        images: set[str] = set()
+        for release in plan.releases:
+            if release.component == name:
+                images |= from_values(release.values).images
+        return ComponentImages(name, type=kind, images=sorted(images), missing=[why])
+
+    return _collected(recipe, catalog, sets, where, component)
+
+
+def _collected(
+    recipe: Recipe,
+    catalog: Catalog,
+    sets: Sequence[str],
+    where: str,
+    images: Callable[[str, str, DeploymentPlan], ComponentImages],
+) -> MirrorList:
     problems = check_recipe(recipe, where)
     if problems:
         raise problems_error(problems)
@@ -124,7 +153,7 @@ def collect(
                 ComponentImages(ref.name, type=kind, images=(), missing=[failed[ref.name]])
             )
         else:
-            components.append(_component(ref.name, kind, plan, charts, engine))
+            components.append(images(ref.name, kind, plan))
     return MirrorList(recipe, charts=_charts(plan), components=components)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from aicr.documents.emit import json_text, yaml_text
 from aicr.documents.safe import cell
+from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from aicr.mirror.collect import MirroredChart, MirrorList
 
@@ -18,6 +19,21 @@ FORMATS = ("yaml", "json", "hauler", "zarf")
 API_VERSION = "aicr.run/v1"
 KIND = "MirrorList"
 _NAME = "aicr-mirror"
+_PLATFORM = r"[a-z0-9]+/[a-z0-9]+(?:/[a-z0-9.]+)?"
+
+
+def checked_platforms(given: Iterable[str], where: str) -> list[str]:
+    """Platforms such as ``linux/amd64``, each once; ``where`` is where they were given.
+
+    Raises INVALID_REQUEST for what is none.
+    """
+    import re
+
+    found = list(dict.fromkeys(given))
+    for one in found:
+        if not re.fullmatch(_PLATFORM, one):
+            raise invalid(f'{where}: "{one}" is no platform, such as linux/amd64')
+    return found
 
 
 def written(found: MirrorList, form: str, platforms: Sequence[str] = ()) -> str:

@@ -14,12 +14,14 @@ from aicr.nvcf.drain_state import (
     VANISHED,
 )
 from aicr.nvcf.outcome import Fact, Outcome, Table
+from aicr.nvcf.restarts import ASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aicr.nvcf.drain import Answered
+    from aicr.nvcf.drain_state import Decision
     from aicr.nvcf.queues import Reading
 
 GATE = "go on with the gate within 5 minutes"
@@ -35,13 +37,26 @@ NEXT = {
         "ask who purged, or removed, what was retained; until that is known treat it as lost: hold "
         "the NATS roll and leave callers paused"
     ),
-    CANNOT_VERIFY: "fix the read that is named below, then repeat",
+    CANNOT_VERIFY: "fix the read that the reason names, then repeat",
     PARTIAL: "run drain without --queues: only all queues together are a go",
 }
 NEVER = (
     "Do not purge a stream, delete messages by sequence, or remove active ICMSRequest objects.",
     "Do not restart agents as a fix: it does not help with reused message ids.",
 )
+
+
+STATE_IT = (
+    f"{ASK}, and repeat; if they were not, hold the NATS roll and run recover: what came before "
+    "the restart is gone unseen"
+)
+
+
+def next_of(decision: Decision) -> str:
+    """The next action; "" for what is left, which depends on the time."""
+    if decision.answer == CANNOT_VERIFY and all(ASK in one for one in decision.because):
+        return STATE_IT  # every read succeeded
+    return NEXT.get(decision.answer, "")
 
 
 def outcome_of(
@@ -56,7 +71,7 @@ def outcome_of(
     """``waits`` is until when what is left may still be redelivered (NATS time); 0 where nothing
     waits for that, None where it is not known. ``agents`` is what to do about agents first."""
     decision = answered.decision
-    action = NEXT.get(decision.answer, "")
+    action = next_of(decision)
     if decision.answer == NOT_DRAINED:
         action = _wait(waits, answered.at)
     head = f"aicr nvcf {{}} --fleet {fleet} --record {record}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aicr.errors import AicrError
 from aicr.nvcf import clock
 from aicr.nvcf.agent_starts import read_agents
-from aicr.nvcf.drain_report import NEVER, NEXT
+from aicr.nvcf.drain_report import NEVER, next_of
 from aicr.nvcf.drain_state import CANNOT_VERIFY
 from aicr.nvcf.outcome import Outcome
 from aicr.nvcf.page import (
@@ -126,7 +126,7 @@ def _drain(answered: Answered) -> Check:
     if decision.go:
         return Check("complete drain gate", PASSED, why, source=source)
     result = UNVERIFIED if decision.answer == CANNOT_VERIFY else FAILED
-    then = NEXT.get(decision.answer, "wait for redelivery, then aicr nvcf recover")
+    then = next_of(decision) or "wait for redelivery, then aicr nvcf recover"
     return Check("complete drain gate", result, why, then=then, source=source)
 
 

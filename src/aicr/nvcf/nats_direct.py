@@ -249,9 +249,10 @@ class DirectAccess:
         async def receive(message: Any) -> None:
             nonlocal left, size
             tail = message.subject[start:]
-            if not tail.isdecimal() or answers[int(tail)] is not None:
+            number = int(tail) if tail.isdecimal() else -1
+            if not 0 <= number < len(answers) or answers[number] is not None:
                 return
-            answers[int(tail)] = message.data
+            answers[number] = message.data
             left -= 1
             size += len(message.data)
             if left == 0 or size > MOST_BYTES:

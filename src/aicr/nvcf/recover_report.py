@@ -201,11 +201,11 @@ def _streams(found: Captured) -> Table:
                     f"  for {name}" if name else f"  {one.name}",
                     f"{one.pending} pending, {one.ack_pending} in flight",
                     "",
-                    f"{one.redelivered} redelivered",
-                    f"ack_wait {one.ack_wait:g} s",
+                    str(one.redelivered),
+                    f"{one.ack_wait:g} s",
                 )
             )
-    head = ("stream, and for whom", "left", "sequences", "redelivery", "after")
+    head = ("stream, and for whom", "left", "sequences", "redelivered", "ack_wait")
     return Table("Streams", head, rows)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aicr.nvcf.drain_state import Observation, Terms
 
 _SLACK = 5.0
+ASK = "pass --callers-paused if callers were paused all along"
 
 
 class Restart:
@@ -117,7 +118,7 @@ def _judge(
             name,
             "cannot-verify",
             f"{name}: its server restarted at {at}, after a drained reading; whether anything came "
-            "in between, only you can say: pass --callers-paused if callers were paused all along",
+            f"in between, only you can say: {ASK}",
         )
     return Restart(
         name,

@@ -105,7 +105,10 @@ def _same(
         if found.said == status or (status in _KEPT[:3] and found.said in _KEPT):
             return Check(name, PASSED, f"{status} before, {found.said} now", source="nvcf-cli")
         return Check(name, FAILED, f"{status} before, {found.said} now", source="nvcf-cli")
-    if deployment and found.deployment != deployment:
+    if not deployment:
+        why = "its deployment was not stated when it was recorded, so that none can be compared"
+        return Check(name, UNVERIFIED, why, source="nvcf-cli")
+    if found.deployment != deployment:
         why = f"its deployment was {deployment} and is {found.deployment or 'not stated'}"
         return Check(name, FAILED, why, source="nvcf-cli")
     if found.said != _ACTIVE:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from aicr.bundle.scheduling import Scheduling
 
+NO_CHARTS = "this server was given no charts to render, and fetches none for a request"
 RECIPE_FIELDS = (*CRITERIA, "criteria", "criteriaStrict", "from", "fromName")
 QUERY_FIELDS = (*RECIPE_FIELDS, "selector")
 SCHEDULING_LISTS = ("systemNodeSelector", "systemNodeToleration", "acceleratedNodeSelector",
@@ -50,10 +51,8 @@ SIDES_FIELDS = ("from", "fromName", "to", "toName", "criteria", "criteriaStrict"
                 "allowDifferentCriteria")  # fmt: skip
 CHECK_FIELDS = (*SIDES_FIELDS, "why")
 PLAN_FIELDS = (*SIDES_FIELDS, "stages", "includeUnplanned")
-MIRROR_FIELDS = (
-    "from",
-    "fromName","recipe", "recipeName", "criteria", "criteriaStrict", "set", "format", "platforms",
-                 "allowIncomplete")  # fmt: skip
+MIRROR_FIELDS = ("from", "fromName", "recipe", "recipeName", "criteria", "criteriaStrict", "set",
+                 "format", "platforms", "allowIncomplete")  # fmt: skip
 
 
 def recipe(service: Service, ask: Ask) -> Answer:
@@ -170,38 +169,40 @@ def upgrade_plan(service: Service, ask: Ask) -> Answer:
 
 
 def mirror_list(service: Service, ask: Ask) -> Answer:
-    """``/v1/mirror-list``: the images and charts of a recipe, from the charts of this server."""
+    """``/v1/mirror-list``: the images and charts of a recipe, from the charts of this server.
+
+    Without charts it knows the charts, and not what they run: an answer that says so is given to
+    who asks for an incomplete one.
+    """
     from aicr.charts.source import Charts
-    from aicr.mirror.collect import collect
-    from aicr.mirror.formats import FORMATS, written
+    from aicr.mirror.collect import collect, unrendered
+    from aicr.mirror.formats import FORMATS, checked_platforms, written
 
     asked = Asked(ask, MIRROR_FIELDS, main="recipe")
     form = asked.text("format") or ask.form
     if form not in FORMATS:
         raise invalid(f'format: expected {", ".join(FORMATS)}, found "{form}"')
+    platforms = checked_platforms(asked.texts("platforms"), "platforms")
     found = _recipe_or_criteria(asked, service)
     _check_built_here(found)
-    if not service.charts_dir:
-        raise invalid(
-            "this server was given no charts, and fetches none for a request",
-            hint="start it with aicr serve --charts-dir DIR, or use aicr mirror list",
-        )
-    # Opened for this request alone: what it finds is kept by names that the client chooses.
-    charts = Charts(service.charts_dir)
-    listed = collect(
-        found.model, service.catalog.layers, charts, sets=asked.texts("set"), where=found.name
-    )
+    layers, sets = service.catalog.layers, asked.texts("set")
+    if service.charts_dir:
+        # Opened for this request alone: what it finds is kept by names that the client chooses.
+        charts = Charts(service.charts_dir)
+        listed = collect(found.model, layers, charts, sets=sets, where=found.name)
+    else:
+        listed = unrendered(found.model, layers, sets=sets, where=found.name, why=NO_CHARTS)
     reasons = [f"{one.component}: {why}" for one in listed.incomplete for why in one.missing]
     if reasons and not asked.boolean("allowIncomplete"):
         raise invalid(
             "the images of these could not all be found:\n  " + "\n  ".join(reasons),
-            hint="allowIncomplete lists what could be found",
+            hint="allowIncomplete lists what could be found: the charts, and the images that are "
+            "known; aicr mirror list, or a server with --charts-dir, finds the others",
             details={"incomplete": list(reasons)},
         )
-    text = written(listed, form, asked.texts("platforms"))
-    answer = _answer(text, ask, MIRROR, [*found.warnings, *reasons])
-    if form in ("hauler", "zarf"):
-        answer.media = "application/yaml"
+    warnings = [*found.warnings, *(f"incomplete: {reason}" for reason in reasons)]
+    answer = _answer(written(listed, form, platforms), ask, MIRROR, warnings)
+    answer.media = "application/json" if form == "json" else "application/yaml"
     return answer
 
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from aicr.catalog.model import DIMENSIONS
-from aicr.errors import HTTP_STATUSES
 from aicr.server.endpoints import SCHEDULING_LISTS, SCHEDULING_TEXTS
 from aicr.server.negotiation import ARCHIVE, DOCUMENT, MIRROR, PLAN, RECIPE, REPORT, VALUE
-from aicr.upgrade.model import DEPLOYERS
+from aicr.server.schemas import (
+    BOOLEAN,
+    CRITERIA_SCHEMA,
+    DEPLOYER,
+    DOCUMENT_SCHEMA,
+    NODES,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    criteria_fields,
+    mapping,
+    ref,
+    schemas,
+)
 from aicr.version import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    Schema = dict[str, object]
-
-_TEXT: Schema = {"type": "string"}
-_BOOLEAN: Schema = {"type": "boolean"}
-_TEXTS: Schema = {"type": "array", "items": _TEXT}
-_DEPLOYER: Schema = {"type": "string", "enum": list(DEPLOYERS)}
-_NODES: Schema = {"type": "integer", "minimum": 0, "maximum": 1_000_000_000}
-_OBJECT: Schema = {"type": "object"}
-_DOCUMENT: Schema = {"$ref": "#/components/schemas/Document"}
-_CRITERIA: Schema = {"$ref": "#/components/schemas/Criteria"}
+    from aicr.server.schemas import Schema
 
 
 def document() -> bytes:
@@ -41,51 +44,54 @@ def document() -> bytes:
                 "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
             },
             "paths": _paths(),
-            "components": {"schemas": _schemas()},
+            "components": {"schemas": schemas()},
         }
     ).encode()
 
 
 def _paths() -> dict[str, object]:
-    criteria = [*_criteria_parameters(), _parameter("criteriaStrict", _BOOLEAN)]
+    criteria = [*_criteria_parameters(), _parameter("criteriaStrict", BOOLEAN)]
     selector = _parameter(
-        "selector", _TEXT, required=True, example="components.gpu-operator.version"
+        "selector", TEXT, required=True, example="components.gpu-operator.version"
     )
-    resolving = {**_criteria_fields(), "criteria": _CRITERIA, "criteriaStrict": _BOOLEAN}
-    again = {"from": _DOCUMENT, "fromName": _name()}
-    recipe = {"recipe": _DOCUMENT, "recipeName": _name(), "criteria": _CRITERIA,
-              "criteriaStrict": _BOOLEAN, "set": _TEXTS}  # fmt: skip
+    resolving = {**criteria_fields(), "criteria": CRITERIA_SCHEMA, "criteriaStrict": BOOLEAN}
+    again = {"from": DOCUMENT_SCHEMA, "fromName": _name()}
+    recipe = {"recipe": DOCUMENT_SCHEMA, "recipeName": _name(), "criteria": CRITERIA_SCHEMA,
+              "criteriaStrict": BOOLEAN, "set": TEXTS}  # fmt: skip
     sides = {
-        "from": _DOCUMENT, "fromName": _name(), "to": _DOCUMENT, "toName": _name(),
-        "criteria": _CRITERIA, "criteriaStrict": _BOOLEAN, "deployer": _DEPLOYER,
-        "allowDifferentCriteria": _BOOLEAN,
+        "from": DOCUMENT_SCHEMA, "fromName": _name(), "to": DOCUMENT_SCHEMA, "toName": _name(),
+        "criteria": CRITERIA_SCHEMA, "criteriaStrict": BOOLEAN, "deployer": DEPLOYER,
+        "allowDifferentCriteria": BOOLEAN,
     }  # fmt: skip
-    report, plan = _ref("Report"), _ref("Plan")
+    why_schema: Schema = {**TEXT, "description": "A component that changed: why it got its "
+                          "verdict, instead of the report (JSON, YAML or text)"}  # fmt: skip
+    why = _parameter("why", why_schema)
+    report, plan = ref("Report"), ref("Plan")
     bundle = {
         **recipe,
         **again,
-        "deployer": _DEPLOYER,
-        "repo": _TEXT,
-        "targetRevision": _TEXT,
-        "setJson": _TEXTS,
-        "dynamic": _TEXTS,
-        **dict.fromkeys(SCHEDULING_LISTS, _TEXTS),
-        **dict.fromkeys(SCHEDULING_TEXTS, _TEXT),
+        "deployer": DEPLOYER,
+        "repo": TEXT,
+        "targetRevision": TEXT,
+        "setJson": TEXTS,
+        "dynamic": TEXTS,
+        **dict.fromkeys(SCHEDULING_LISTS, TEXTS),
+        **dict.fromkeys(SCHEDULING_TEXTS, TEXT),
     }
-    deployer = _parameter("deployer", _DEPLOYER)
-    sets = _parameter("set", _TEXTS)
+    deployer = _parameter("deployer", DEPLOYER)
+    sets = _parameter("set", TEXTS)
     return {
         "/v1/recipe": {
             "get": _operation("resolve", "What a cluster with these criteria should run",
-                              RECIPE, _ref("Recipe"), parameters=criteria),
+                              RECIPE, ref("Recipe"), parameters=criteria),
             "post": _operation("resolveFrom", "The same, criteria in the body",
-                               RECIPE, _ref("Recipe"), body=_body({**resolving, **again})),
+                               RECIPE, ref("Recipe"), body=_body({**resolving, **again})),
         },
         "/v1/query": {
             "get": _operation("query", "One value of a recipe", VALUE, {},
                               parameters=[selector, *criteria], missing=True),
             "post": _operation("queryFrom", "The same, criteria in the body", VALUE, {},
-                               body=_body({**resolving, "selector": _TEXT}, ["selector"]),
+                               body=_body({**resolving, "selector": TEXT}, ["selector"]),
                                missing=True),
         },
         "/v1/bundle": {
@@ -94,44 +100,48 @@ def _paths() -> dict[str, object]:
                                body=_body(bundle), archives=True),
         },
         "/v1/upgrade-check": {
-            "post": _operation("check", "Is the move from what is deployed safe?", REPORT, report,
-                               parameters=[deployer],
-                               body=_body(sides), archives=True),
+            "post": _operation("check", "Is the move from what is deployed safe?", REPORT,
+                               {"anyOf": [report, ref("Why")]}, parameters=[deployer, why],
+                               body=_body({**sides, "why": why_schema}), archives=True,
+                               missing=True),
         },
         "/v1/upgrade-plan": {
             "post": _operation(
-                "plan", "By which hops to get from what is deployed to a target", PLAN, plan,
+                "plan", "By which hops to get from what is deployed to a target; as an archive, "
+                "with the recipe of each stage", PLAN, plan,
                 parameters=[deployer],
                 body=_body({**sides, "stages": {"type": "string", "enum": ["hops", "releases"]},
-                            "includeUnplanned": _BOOLEAN}),
+                            "includeUnplanned": BOOLEAN}),
                 archives=True,
             ),
         },
         "/v1/mirror-list": {
             "post": _operation(
-                "mirrorList", "The images and charts of a recipe", MIRROR, _OBJECT,
+                "mirrorList", "The images and charts of a recipe: all of them where the "
+                "server has the charts, else with allowIncomplete those that are known", MIRROR,
+                {"anyOf": [ref("MirrorList"), OBJECT]},
                 body=_body({**recipe, "format": {"type": "string",
                                                  "enum": ["yaml", "json", "hauler", "zarf"]},
-                            "platforms": _TEXTS, "allowIncomplete": _BOOLEAN, **again}),
+                            "platforms": TEXTS, "allowIncomplete": BOOLEAN, **again}),
                 archives=True,
             ),
         },
         "/v1/criteria": {
             "get": _operation("criteria", "The valid criteria, and those that resolve", DOCUMENT,
-                              _object({"values": _OBJECT, "recipes": {"type": "array"}},
+                              mapping({"values": OBJECT, "recipes": {"type": "array"}},
                                       ["values", "recipes"]), unbounded=False),
         },
         "/v1/components": {
             "get": _operation("components", "What the registry knows", DOCUMENT,
-                              _object({"components": {"type": "array"}}, ["components"]),
+                              mapping({"components": {"type": "array"}}, ["components"]),
                               unbounded=False),
         },
         "/v1/records/{component}": {
             "get": _operation("records", "The transition records of a component", DOCUMENT,
-                              _object({"component": _TEXT, "transitions": {"type": "array"}},
+                              mapping({"component": TEXT, "transitions": {"type": "array"}},
                                       ["component", "transitions"]),
                               parameters=[{"name": "component", "in": "path", "required": True,
-                                           "schema": _TEXT}],
+                                           "schema": TEXT}],
                               missing=True),
         },
         "/healthz": {"get": _status("healthz", "Is the process alive?")},
@@ -141,7 +151,7 @@ def _paths() -> dict[str, object]:
                 "operationId": "metrics",
                 "summary": "Counters for Prometheus",
                 "responses": {"200": {"description": "The counters", "content":
-                                      {"text/plain": {"schema": _TEXT}}}},
+                                      {"text/plain": {"schema": TEXT}}}},
             }
         },
         "/openapi.json": {
@@ -149,7 +159,7 @@ def _paths() -> dict[str, object]:
                 "operationId": "openapi",
                 "summary": "This document",
                 "responses": {"200": {"description": "The document", "content":
-                                      {"application/json": {"schema": _OBJECT}}}},
+                                      {"application/json": {"schema": OBJECT}}}},
             }
         },
         "/": {
@@ -157,7 +167,7 @@ def _paths() -> dict[str, object]:
                 "operationId": "page",
                 "summary": "The page for people",
                 "responses": {"200": {"description": "The page", "content":
-                                      {"text/html": {"schema": _TEXT}}}},
+                                      {"text/html": {"schema": TEXT}}}},
             }
         },
     }  # fmt: skip
@@ -178,10 +188,10 @@ def _operation(
     content: dict[str, object] = {}
     for media, form in offered.items():
         structured = form in ("json", "yaml")
-        if schema is None:
+        if schema is None or form in ARCHIVE.values():
             content[media] = {}
         else:
-            content[media] = {"schema": schema if structured else _TEXT}
+            content[media] = {"schema": schema if structured else TEXT}
     found: Schema = {"operationId": name, "summary": summary}
     if parameters:
         found["parameters"] = list(parameters)
@@ -206,7 +216,7 @@ def _operation(
 
 
 def _status(name: str, summary: str) -> Schema:
-    media = {"application/json": {"schema": _object({"status": _TEXT}, ["status"])}}
+    media = {"application/json": {"schema": mapping({"status": TEXT}, ["status"])}}
     return {
         "operationId": name,
         "summary": summary,
@@ -217,7 +227,7 @@ def _status(name: str, summary: str) -> Schema:
 def _refusal(status: str) -> Schema:
     found: Schema = {
         "description": "Why it is refused",
-        "content": {name: {"schema": _ref("Error")} for name in DOCUMENT},
+        "content": {name: {"schema": ref("Error")} for name in DOCUMENT},
     }
     if status in ("503", "504"):
         found["headers"] = {"Retry-After": {"schema": {"type": "integer"},
@@ -226,22 +236,7 @@ def _refusal(status: str) -> Schema:
 
 
 def _body(fields: Mapping[str, object], required: Iterable[str] = ()) -> Schema:
-    return _object(fields, required, closed=True)
-
-
-def _object(
-    fields: Mapping[str, object], required: Iterable[str] = (), *, closed: bool = False
-) -> Schema:
-    found: Schema = {"type": "object", "properties": dict(fields)}
-    if list(required):
-        found["required"] = list(required)
-    if closed:
-        found["additionalProperties"] = False
-    return found
-
-
-def _ref(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
+    return mapping(fields, required, closed=True)
 
 
 def _name() -> Schema:
@@ -257,59 +252,6 @@ def _parameter(name: str, schema: Schema, *, required: bool = False, example: st
     return found
 
 
-def _criteria_fields() -> dict[str, object]:
-    return {**dict.fromkeys(DIMENSIONS, _TEXT), "gpu": _TEXT, "nodes": _NODES}
-
-
 def _criteria_parameters() -> list[Schema]:
-    found = [_parameter(name, _TEXT) for name in (*DIMENSIONS, "gpu")]
-    return [*found, _parameter("nodes", _NODES)]
-
-
-def _schemas() -> dict[str, object]:
-    row = _object(
-        {
-            "component": _TEXT, "change": {"enum": ["version", "identity", "added", "removed",
-                                                    "replaced"]},
-            "from": _TEXT, "to": _TEXT,
-            "verdict": {"enum": ["safe", "manual", "blocked", "unknown", "unversioned"]},
-            "notes": _TEXT, "reason": _TEXT, "explanation": _TEXT, "breaking": _BOOLEAN,
-            "downgrade": _BOOLEAN, "failsRun": _BOOLEAN,
-            "steps": {"type": "array", "items": _object({"id": _TEXT, "description": _TEXT,
-                                                         "reason": _TEXT})},
-            "references": _TEXTS, "path": _TEXTS, "landAt": _TEXT, "stoppedAt": _TEXT,
-            "precondition": _TEXT,
-        },
-        ["component", "change", "notes", "breaking", "downgrade", "failsRun"],
-    )  # fmt: skip
-    return {
-        "Criteria": _object(_criteria_fields(), closed=True),
-        "Document": {
-            "description": "A recipe as a document, its text (YAML or JSON), or a bundle's archive",
-            "anyOf": [_OBJECT, _TEXT, _object({"archive": {"type": "string",
-                                                           "contentEncoding": "base64"}},
-                                              ["archive"])],
-        },
-        "Recipe": _object(
-            {"kind": {"const": "RecipeResult"}, "apiVersion": _TEXT, "metadata": _OBJECT,
-             "criteria": _OBJECT, "componentRefs": {"type": "array"}, "deploymentOrder": _TEXTS},
-            ["kind", "apiVersion", "componentRefs", "deploymentOrder"],
-        ),
-        "Report": _object(
-            {"from": _TEXT, "to": _TEXT, "deployer": _TEXT,
-             "components": {"type": "array", "items": row}, "atRisk": _OBJECT,
-             "summary": _object({"components": {"type": "integer"},
-                                 "failing": {"type": "integer"}}, ["components", "failing"])},
-            ["from", "to", "objectNamesCompared", "components", "atRisk", "summary"],
-        ),
-        "Plan": _object(
-            {"from": _TEXT, "to": _TEXT, "mode": _TEXT, "stages": {"type": "array"},
-             "held": {"type": "array"}, "summary": _OBJECT},
-            ["from", "to", "mode", "stages", "held", "summary"],
-        ),
-        "Error": _object(
-            {"code": {"enum": sorted(HTTP_STATUSES)}, "message": _TEXT, "details": _OBJECT,
-             "requestId": _TEXT, "timestamp": _TEXT, "retryable": _BOOLEAN},
-            ["code", "message", "details", "requestId", "timestamp", "retryable"],
-        ),
-    }  # fmt: skip
+    found = [_parameter(name, TEXT) for name in (*DIMENSIONS, "gpu")]
+    return [*found, _parameter("nodes", NODES)]

@@ -7,6 +7,8 @@ from aicr.documents.safe import prose
 WIDTH = 78
 _OPERATORS = ("<", ">", "=")
 _LONE = frozenset(("<", "<=", ">", ">=", "="))
+# Stands for a blank at which no line ends; prose shows no control character as it is.
+_TIED = "\0"
 
 
 def wrapped(text: str, indent: str, *, first: str = "") -> list[str]:
@@ -24,44 +26,41 @@ def wrapped(text: str, indent: str, *, first: str = "") -> list[str]:
         elif line[0] == " ":
             lines.append(head + line)
         else:
-            lines += _fill(_words(line), head, indent)
+            lines += _fill(_tied(line), head, indent)
     return lines
 
 
-def _fill(words: list[str], head: str, indent: str) -> list[str]:
+def _fill(text: str, head: str, indent: str) -> list[str]:
     lines: list[str] = []
-    line: list[str] = []
-    taken, lead = len(head), head
-    for word in words:
-        size = len(word) + 1
-        # Before the first word of a line stands no blank.
-        if line and taken + size > WIDTH:
-            lines.append(lead + " ".join(line))
-            lead = indent
-            line, taken = [word], len(indent) + size - 1
-        else:
-            taken += size if line else size - 1
-            line.append(word)
-    lines.append(lead + " ".join(line))
-    return lines
+    start, lead = 0, head
+    while len(text) - start > (room := max(WIDTH - len(lead), 1)):
+        end = text.rfind(" ", start, start + room + 1)
+        if end < 0:  # a word that is longer than a line
+            end = text.find(" ", start)
+        if end < 0:
+            break
+        lines.append(lead + text[start:end])
+        start, lead = end + 1, indent
+    lines.append(lead + text[start:])
+    return [line.replace(_TIED, " ") for line in lines]
 
 
-def _words(line: str) -> list[str]:
-    """The words of a line, the comparators of a range kept together as one."""
+def _tied(line: str) -> str:
+    """The line with single blanks, those between the comparators of a range tied."""
     if not any(operator in line for operator in _OPERATORS):
-        return line.split()
+        return " ".join(line.split())
     words: list[str] = []
     in_range = lone_operator = False
     for word in line.split():
         bare = word.lstrip("(\"'`[")
         comparator = _is_comparator(bare)
         if lone_operator or (in_range and (comparator or bare in _LONE)):
-            words[-1] += " " + word
+            words[-1] += _TIED + word
         else:
             words.append(word)
         in_range = comparator or lone_operator or bare in _LONE
         lone_operator = bare in _LONE
-    return words
+    return " ".join(words)
 
 
 def _is_comparator(word: str) -> bool:
