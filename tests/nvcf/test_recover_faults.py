@@ -23,6 +23,7 @@ from aicr.cli.main import main
 from aicr.nvcf.evidence_chain import MANIFEST, Verdict, verify
 from kube_double_faults import Run
 from nvcf_world import World, creation, subject_of
+from terminal import heed_signals
 
 # The command with small windows, and no file larger than so many bytes (0: no limit).
 _COMMAND = """
@@ -182,7 +183,7 @@ def test_ended_from_outside(small_world: World, tmp_path: Path, number: signal.S
     with held(small_world) as reached:
         process = subprocess.Popen(
             command(small_world, "--record", str(record), "--timeout-read", "280"),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals,
         )  # fmt: skip
         assert reached.wait(120)
         process.send_signal(number)

@@ -7,12 +7,19 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
 from collections.abc import Iterator, Sequence
 
 from waiting import DEADLINE
+
+
+def heed_signals() -> None:
+    """As a command that a person started: what runs in the background ignores SIGINT, and so would
+    all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
@@ -24,6 +31,7 @@ class Terminal:
 
         def own() -> None:
             """The session leader whom keys reach as signals."""
+            heed_signals()
             fcntl.ioctl(2, termios.TIOCSCTTY, 0)
 
         self.process = subprocess.Popen(
@@ -47,8 +55,9 @@ class Terminal:
 
     def end(self) -> int:
         """Read to the end; the exit code."""
-        while self._read(DEADLINE):
-            pass
+        end = time.monotonic() + DEADLINE
+        while self._read(1.0):
+            assert time.monotonic() < end, f"it does not end; seen: {self.seen!r}"
         return self.process.wait(DEADLINE)
 
     def close(self) -> None:
