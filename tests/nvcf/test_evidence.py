@@ -174,6 +174,25 @@ def test_later_captures_have_a_folder_each(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def test_what_a_killed_command_left_is_never_written_again(folder: Path) -> None:
+    """Files without an entry: a later command takes other names."""
+    with open_record(str(folder), UID):
+        pass
+    (folder / "message-1.json").write_bytes(b"left")
+    (folder / "readings").mkdir(mode=0o700)
+    (folder / "readings" / "drain-0003.json").write_bytes(b"left")
+    with open_record(str(folder), UID) as record:
+        assert record.next_run() == "run-2/"
+        assert record.numbered("readings/drain-", 4) == "readings/drain-0004.json"
+        assert record.numbered("readings/baseline-", 4) == "readings/baseline-0001.json"
+        assert record.numbered("recorded/task-", 3) == "recorded/task-001.json"
+    (folder / "run-7").mkdir()
+    with open_record(str(folder), UID) as record:
+        assert record.next_run() == "run-8/"
+        put(record, record.numbered("readings/drain-", 4))
+        assert record.numbered("readings/drain-", 4) == "readings/drain-0005.json"
+
+
 def test_only_the_same_control_plane_goes_on(folder: Path) -> None:
     filled(folder)
     with pytest.raises(AicrError, match="belongs to the control plane"):

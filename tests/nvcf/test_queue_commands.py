@@ -259,6 +259,16 @@ def test_a_broken_fleet_file(command: Command) -> None:
     assert command("drain", fleet=path) == 1
 
 
+def test_a_drain_that_was_killed_while_it_wrote(command: Command) -> None:
+    """What it left is in no entry; the next one goes on beside it."""
+    assert command("drain") == 0
+    (command.record / "readings" / "drain-0002.json").write_bytes(b"{")
+    assert command("drain") == 0
+    assert command.said["outcome"] == "drained"
+    assert "count for nothing" in json.dumps(command.said["notes"])
+    assert (command.record / "readings" / "drain-0003.json").exists()
+
+
 def test_a_record_that_was_changed(command: Command) -> None:
     assert command("drain") == 0
     baseline = command.record / "readings" / "baseline-0001.json"

@@ -77,8 +77,7 @@ def write_answer(record: Record, past: Past, observation: Observation) -> None:
 
 
 def _keep(record: Record, kind: str, observation: Observation) -> str:
-    used = sum(1 for one in record.entries if one.file.startswith(_FOLDER + kind))
-    file = f"{_FOLDER}{kind}-{used + 1:04}.json"
+    file = record.numbered(f"{_FOLDER}{kind}-", 4)
     record.write(
         file,
         wire.encode(observation),

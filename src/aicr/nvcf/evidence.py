@@ -69,16 +69,34 @@ class Record:
                 raise unwritable(self.path, error) from None
 
     def next_run(self) -> str:
-        """The prefix for the files of a new capture: "" for the first one, then ``run-<n>/``."""
-        with self._guard:
-            try:
-                names = self._manifest.files
-            except OSError as error:
-                raise unwritable(self.path, error) from None
-        if not any(name and "/" not in name for name in names):
+        """The prefix for the files of a new capture: "" for the first one, then ``run-<n>/``.
+
+        What a killed command left there counts too: its files are never written again.
+        """
+        names = self._there("")
+        folders = {entry for entry in names if os.path.isdir(os.path.join(self.path, entry))}
+        if not names - folders - {MANIFEST}:
             return ""
-        used = [int(found[1]) for name in names if (found := re.match(r"run-(\d+)/", name))]
+        used = [int(found[1]) for name in folders if (found := re.fullmatch(r"run-(\d+)", name))]
         return f"run-{max(used, default=1) + 1}/"
+
+    def numbered(self, head: str, digits: int) -> str:
+        """A name for a new file: ``head``, the next number, ``.json``."""
+        folder, _, start = head.rpartition("/")
+        found = [
+            int(name[len(start) : -5])
+            for name in self._there(folder)
+            if re.fullmatch(re.escape(start) + r"\d+\.json", name)
+        ]
+        return f"{head}{max(found, default=0) + 1:0{digits}}.json"
+
+    def _there(self, folder: str) -> set[str]:
+        try:
+            return set(os.listdir(os.path.join(self.path, folder)))
+        except FileNotFoundError:
+            return set()
+        except OSError as error:
+            raise unwritable(self.path, error) from None
 
     def write(
         self, file: str, data: bytes, *, source: str, command: str, at: float | None = None

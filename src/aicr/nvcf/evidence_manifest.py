@@ -43,12 +43,6 @@ class Manifest:
         self._settle()
         return self._entries
 
-    @property
-    def files(self) -> list[str]:
-        """The names of all files, those that wait for their line too. Raises OSError."""
-        names = [entry.file for entry in self.entries]
-        return [*names, *(one[0] for one in self._waiting if not isinstance(one, dict))]
-
     def add(self, line: Line) -> None:
         """Raises OSError where an earlier window could not be written."""
         self._waiting.append(line)

@@ -231,9 +231,8 @@ def _remembered(subject: tuple[str, ...], reach: Reach, record: Record | None, p
         return Check(name, UNVERIFIED, found.problem)
     if record is None or not record.writable:
         return Check(name, UNVERIFIED, "there is no record that can be written")
-    number = sum("recorded/" in one.file for one in record.entries) + 1
     record.write(
-        f"recorded/{subject[0]}-{number:03}.json", json.dumps(found.recorded()).encode(),
+        record.numbered(f"recorded/{subject[0]}-", 3), json.dumps(found.recorded()).encode(),
         source="nvcf-cli", command="preflight",
     )  # fmt: skip
     record.flush()
