@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
-import time
 from pathlib import Path
 from typing import Any
 
@@ -105,13 +104,7 @@ def test_wait_while_a_corrected_agent_may_still_get_it(
     small_world.request("east", request_of(fields))
     assert run(capsys, small_world, "recover")["outcome"] == "stop"
     # Its agent started just now: one ack_wait has not passed.
-    store = small_world.doubles["east"].store
-    kind = store.kind("", "pods")
-    for pod in store.all(kind):
-        for status in pod["status"].get("containerStatuses", ()):
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            status["state"] = {"running": {"startedAt": now}}
-        store.seed(kind, pod)
+    small_world.agent_started_now("east")
     said = run(capsys, small_world, "recover")
     assert said["outcome"] == "wait"
     assert list(said["until"]) == ["east"]

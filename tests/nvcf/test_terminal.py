@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -98,21 +97,10 @@ def test_watched(small_world: World) -> None:
         assert "nobody watches from here on" in screen.seen
 
 
-def agent_started_now(world: World) -> None:
-    """East's agent was corrected just now: one ack_wait from here it may still get its messages."""
-    store = world.doubles["east"].store
-    kind = store.kind("", "pods")
-    for pod in store.all(kind):
-        for status in pod["status"].get("containerStatuses", ()):
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            status["state"] = {"running": {"startedAt": now}}
-        store.seed(kind, pod)
-
-
 def test_waited_for(small_world: World) -> None:
     fields, data = creation("one")
     small_world.servers.publish(subject_of(), data)
-    agent_started_now(small_world)
+    small_world.agent_started_now("east")
     with terminal(command(small_world, "--wait")) as screen:
         seen = screen.until("not drained; waiting until 20", "next look in")
         assert counted(seen, "next look")[0] <= 10
@@ -125,7 +113,7 @@ def test_waited_for(small_world: World) -> None:
 def test_waiting_ends_in_time(small_world: World) -> None:
     """The time is that of the servers, and --timeout shortens it."""
     small_world.servers.publish(subject_of(), creation("one")[1])
-    agent_started_now(small_world)
+    small_world.agent_started_now("east")
     done = subprocess.run(
         command(small_world, "--wait", "--timeout", "1"),
         capture_output=True,
@@ -140,7 +128,7 @@ def test_waiting_ends_in_time(small_world: World) -> None:
 
 def test_left_while_it_waits(small_world: World) -> None:
     small_world.servers.publish(subject_of(), creation("one")[1])
-    agent_started_now(small_world)
+    small_world.agent_started_now("east")
     with terminal(command(small_world, "--wait")) as screen:
         screen.until("next look in")
         screen.press(CTRL_C)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -203,6 +204,16 @@ class World:
     def request(self, name: str, item: dict[str, Any]) -> None:
         store = self.doubles[name].store
         store.seed(store.kind("nvca.nvcf.nvidia.io", "icmsrequests"), item)
+
+    def agent_started_now(self, name: str) -> None:
+        """One ack_wait from here this cluster's agent may still get its messages."""
+        store = self.doubles[name].store
+        kind = store.kind("", "pods")
+        for pod in store.all(kind):
+            for status in pod["status"].get("containerStatuses", ()):
+                now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+                status["state"] = {"running": {"startedAt": now}}
+            store.seed(kind, pod)
 
     def fleet(self, *, direct: bool = True, **more: object) -> Path:
         """A fleet file for this world, all entries pinned."""

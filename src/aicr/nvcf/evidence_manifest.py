@@ -81,7 +81,7 @@ class Manifest:
             self._behind = None
             self._waiting = [*self._behinds_lines, *self._waiting]
             raise
-        self._behind = None
+        self._behind, self._behinds_lines = None, []
 
     def _commit(self, lines: Sequence[Line]) -> None:
         sync_files(self._root, [one[0] for one in lines if not isinstance(one, dict)])
