@@ -18,7 +18,7 @@ import tracemalloc
 from collections.abc import Callable
 from statistics import median
 
-from aicr.artifact.bundle_info import DEPLOYERS
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.recipe.model import Recipe
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from aicr.artifact import bundle_info
 from aicr.artifact.bundle_info import (
     BundleInfo,
     BundleRelease,
@@ -13,7 +12,6 @@ from aicr.artifact.bundle_info import (
     write_bundle_info,
 )
 from aicr.errors import AicrError
-from aicr.upgrade.model import DEPLOYERS
 
 
 def info() -> BundleInfo:
@@ -50,10 +48,6 @@ def test_keys_are_sorted_and_as_documented() -> None:
     assert list(yaml.safe_load(text)) == list(document)
     assert list(document["build"]) == sorted(document["build"])
     assert list(document["layout"]["releases"][0]) == sorted(document["layout"]["releases"][0])
-
-
-def test_one_list_of_deployers() -> None:
-    assert bundle_info.DEPLOYERS == DEPLOYERS
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import cast
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.catalog.layers import Catalog
 from aicr.errors import AicrError
 from aicr.upgrade.check import Report, Rules, compare
@@ -15,7 +16,6 @@ from aicr.upgrade.fleet import ClusterReport, Entry, Fleet
 from aicr.upgrade.fleet_report import fleet_values
 from aicr.upgrade.inventory import inventory_of
 from aicr.upgrade.judging import Judging
-from aicr.upgrade.model import DEPLOYERS
 from aicr.upgrade.report import report_values, row_values
 from plan_cases import case
 

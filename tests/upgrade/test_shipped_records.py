@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.catalog.layers import Catalog
 from aicr.catalog.open import open_catalog
 from aicr.upgrade.coverage import coverage, percentage
 from aicr.upgrade.lint import lint
-from aicr.upgrade.model import DEPLOYERS, Records, Replacement, Transition, choose_steps
+from aicr.upgrade.model import Records, Replacement, Transition, choose_steps
 from aicr.upgrade.records import load_records
 from record_catalog import HEAD, put, records_file, write_catalog
 

@@ -6,6 +6,7 @@ and so is a path that leads out of the bundle.
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.documents.emit import yaml_text
 from aicr.documents.fields import Fields, Problems
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 API_VERSION = "aicr.run/v1"
 KIND = "BundleInfo"
-DEPLOYERS = ("helm", "helmfile", "argocd", "argocd-helm", "flux")
 
 # What was asked for besides recipe and deployer, by its flag: lists of text, and single texts.
 LIST_SETTINGS = (

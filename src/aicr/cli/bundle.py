@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aicr.artifact.bundle_info import DEPLOYERS
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.cli.flags import (
     add_bool,
     add_catalog_flags,
@@ -191,11 +191,11 @@ def _summary(bundle: Bundle, output: str) -> str:
         f"  {release.index:3}  {release.name} {release.version}".rstrip() + "\n"
         for release in bundle.plan.releases
     ]
-    if not os.path.isdir(output):
+    if os.path.isdir(output):
+        read = cell(os.path.join(output, README_FILE))
+        lines.append(f"Next: read {read}; applying starts from {cell(begin)}\n")
+    else:
         lines.append(
-            f"Next: unpack it and read {README_FILE}; it begins with {bundle.entrypoint}\n"
+            f"Next: unpack it and read {README_FILE}; applying starts from {bundle.entrypoint}\n"
         )
-        return "".join(lines)
-    read = cell(os.path.join(output, README_FILE))
-    lines.append(f"Next: read {read}; it begins with {cell(begin)}\n")
     return "".join(lines)

@@ -66,14 +66,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from aicr.artifact.deployers import DEPLOYERS, check_deployer
     from aicr.artifact.read import open_artifact
     from aicr.errors import invalid
     from aicr.recipe.document import recipe_from
     from aicr.upgrade.cluster_side import read_installed
-    from aicr.upgrade.deployer import check_deployer
     from aicr.upgrade.drift import drift
     from aicr.upgrade.installed import known_components
-    from aicr.upgrade.model import DEPLOYERS
 
     check_deployer(args.deployer)
     artifact = open_artifact(args.recipe, "--recipe", cluster_of(args))

@@ -102,9 +102,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     import gc
 
+    from aicr.artifact.deployers import check_deployer
     from aicr.cli.fleet_inputs import entries
     from aicr.cli.fleet_reading import Reading, read_fleet
-    from aicr.upgrade.deployer import check_deployer
     from aicr.upgrade.fleet import Fleet
 
     check_deployer(args.deployer)

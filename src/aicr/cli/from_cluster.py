@@ -53,7 +53,7 @@ def side(
 
 
 def _no_deployer() -> Exception:
-    from aicr.upgrade.model import DEPLOYERS
+    from aicr.artifact.deployers import DEPLOYERS
 
     return invalid(
         "--deployer is required with --from cluster: each deployer keeps its own record of what it "

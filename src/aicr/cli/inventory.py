@@ -49,8 +49,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from aicr.artifact.deployers import check_deployer
     from aicr.upgrade.cluster_side import installed_recipe, read_installed
-    from aicr.upgrade.deployer import check_deployer
     from aicr.upgrade.installed import known_components
 
     check_deployer(args.deployer)

@@ -26,7 +26,7 @@ Exit codes: 0 shown; 2 a record does not load; 3 the catalog has no such compone
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from aicr.upgrade.model import DEPLOYERS
+    from aicr.artifact.deployers import DEPLOYERS
 
     parser.epilog = _EPILOG
     parser.add_argument("component", metavar="COMPONENT", help="a name of the registry")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.catalog.model import DIMENSIONS
 from aicr.server.service import Answer
 from aicr.upgrade.check_html import SCRIPT, STYLE
-from aicr.upgrade.model import DEPLOYERS
 from aicr.upgrade.page import page, policy_of, text
 from aicr.upgrade.plan_html import STYLE as PLAN_STYLE
 from aicr.version import __version__

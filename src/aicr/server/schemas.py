@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.catalog.model import DIMENSIONS
 from aicr.errors import HTTP_STATUSES
-from aicr.upgrade.model import DEPLOYERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

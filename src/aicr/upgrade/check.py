@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.errors import invalid
 from aicr.upgrade.inventory import identity_changes, inventory_of
 from aicr.upgrade.match import IDENTITY_CHANGED, UNKNOWN, Judge
-from aicr.upgrade.model import DEPLOYERS
 from aicr.upgrade.path import Walks, pins_of
 from aicr.upgrade.records import load_records
 from aicr.upgrade.rows import Row, replaced_row, version_row

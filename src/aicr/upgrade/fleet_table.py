@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from aicr.documents.safe import cell, escaped
-from aicr.upgrade.markdown import paragraphs
+from aicr.upgrade.markdown import work_lines
+from aicr.upgrade.step_lines import step_lines
 from aicr.upgrade.table import change_text, heading
 from aicr.upgrade.wrap import wrapped
 
@@ -126,14 +127,7 @@ def _work(move: Move) -> list[str]:
     if row.precondition:
         lines += ["", "  PRECONDITION", *wrapped(row.precondition, "    ")]
     if row.steps:
-        lines += ["", f"  STEPS (deployer: {cell(move.deployer)})"]
-    for number, step in enumerate(row.steps, 1):
-        lead = f"    {number}. "
-        indent = " " * len(lead)
-        lines.append(lead + cell(step.id))
-        lines += wrapped(step.description, indent)
-        if step.reason:
-            lines += wrapped(step.reason, indent, first=f"{indent}Why: ")
+        lines += ["", *step_lines(row.steps, move.deployer)]
     return lines
 
 
@@ -166,16 +160,7 @@ def fleet_markdown(fleet: Fleet) -> str:
     for move in with_work(fleet):
         row = move.row
         lines += ["", f"## {escaped(heading(row))}", "", f"On {escaped(', '.join(move.clusters))}"]
-        if row.precondition:
-            lines += ["", "**Precondition**", "", *paragraphs(row.precondition, "")]
-        if row.steps:
-            lines += ["", f"**Steps** (deployer: {escaped(move.deployer)})", ""]
-        for number, step in enumerate(row.steps, 1):
-            lead = f"{number}. "
-            indent = " " * len(lead)
-            lines += [f"{lead}**{escaped(step.id)}**", "", *paragraphs(step.description, indent)]
-            if step.reason:
-                lines += ["", *paragraphs(f"Why: {step.reason}", indent)]
+        lines += work_lines(row, move.deployer)
     if fleet.unread:
         lines += ["", "## Could not be read", ""]
         lines += [f"- {escaped(one.name)}: {escaped(one.unread_because)}" for one in fleet.unread]

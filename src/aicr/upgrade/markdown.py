@@ -65,22 +65,29 @@ def _details(row: Row, deployer: str) -> list[str]:
     for title, hops in (("Path", row.ways.path), ("Recorded way", row.ways.to_furthest)):
         if hops:
             lines += ["", f"**{title}**", "", *(f"1. {escaped(hop_text(hop))}" for hop in hops)]
-    if row.precondition:
-        lines += ["", "**Precondition**", "", *paragraphs(row.precondition, "")]
-    if row.steps:
-        lines += ["", f"**Steps** (deployer: {escaped(deployer)})", ""]
-        for number, step in enumerate(row.steps, 1):
-            lead = f"{number}. "
-            indent = " " * len(lead)
-            lines += [f"{lead}**{escaped(step.id)}**", "", *paragraphs(step.description, indent)]
-            if step.reason:
-                lines += ["", *paragraphs(f"Why: {step.reason}", indent)]
+    lines += work_lines(row, deployer)
     if row.reversible is not None:
         said = "yes" if row.reversible else "no"
         notes = f": {row.reversible_notes}" if row.reversible_notes else ""
         lines += ["", "**Reversible**", "", *paragraphs(said + notes, "")]
     if row.references:
         lines += ["", "**References**", "", *(f"- {escaped(ref)}" for ref in row.references)]
+    return lines
+
+
+def work_lines(row: Row, deployer: str) -> list[str]:
+    """The precondition and the steps of a row."""
+    lines: list[str] = []
+    if row.precondition:
+        lines += ["", "**Precondition**", "", *paragraphs(row.precondition, "")]
+    if row.steps:
+        lines += ["", f"**Steps** (deployer: {escaped(deployer)})", ""]
+    for number, step in enumerate(row.steps, 1):
+        lead = f"{number}. "
+        indent = " " * len(lead)
+        lines += [f"{lead}**{escaped(step.id)}**", "", *paragraphs(step.description, indent)]
+        if step.reason:
+            lines += ["", *paragraphs(f"Why: {step.reason}", indent)]
     return lines
 
 

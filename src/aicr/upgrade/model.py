@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from aicr.versions.ranges import Range
     from aicr.versions.semver import Version
 
-DEPLOYERS = ("helm", "helmfile", "argocd", "argocd-helm", "flux")
-
 SAFE = "safe"
 MANUAL = "manual"
 BLOCKED = "blocked"

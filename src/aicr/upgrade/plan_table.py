@@ -15,6 +15,7 @@ from aicr.upgrade.plan_words import (
     summary,
     way_back,
 )
+from aicr.upgrade.step_lines import step_lines
 from aicr.upgrade.table import HEADERS, change_text, heading
 from aicr.upgrade.wrap import wrapped
 
@@ -106,12 +107,5 @@ def _work(row: Row, deployer: str, title: str, indent: str) -> list[str]:
     if row.precondition:
         lines += [f"{indent}PRECONDITION", *wrapped(row.precondition, indent + "  ")]
     if row.steps:
-        lines.append(f"{indent}{title} (deployer: {cell(deployer)})")
-    for number, step in enumerate(row.steps, 1):
-        lead = f"{indent}  {number}. "
-        below = " " * len(lead)
-        lines.append(lead + cell(step.id))
-        lines += wrapped(step.description, below)
-        if step.reason:
-            lines += wrapped(step.reason, below, first=f"{below}Why: ")
+        lines += step_lines(row.steps, deployer, indent=indent, title=title)
     return lines

@@ -7,12 +7,12 @@ file, line and field.
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.documents.fields import Fields, Problem, Problems
 from aicr.documents.nodes import Map, Seq
 from aicr.errors import AicrError
 from aicr.upgrade.lines import read_lines
 from aicr.upgrade.model import (
-    DEPLOYERS,
     SAFE,
     VERDICTS,
     AffectedResource,

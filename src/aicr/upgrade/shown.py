@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS
 from aicr.documents.safe import cell
-from aicr.upgrade.model import DEPLOYERS
+from aicr.upgrade.step_lines import step_lines
 from aicr.upgrade.wrap import wrapped
 
 TYPE_CHECKING = False
@@ -113,14 +114,7 @@ def _steps(groups: Sequence[StepGroup], deployer: str) -> list[str]:
             those = [name for name in DEPLOYERS if name not in named]
         if not group.steps or (deployer and deployer not in those):
             continue
-        lines += ["", f"  STEPS (deployer: {cell(', '.join(those))})"]
-        for number, step in enumerate(group.steps, 1):
-            lead = f"    {number}. "
-            indent = " " * len(lead)
-            lines.append(lead + cell(step.id))
-            lines += wrapped(step.description, indent)
-            if step.reason:
-                lines += wrapped(step.reason, indent, first=f"{indent}Why: ")
+        lines += ["", *step_lines(group.steps, ", ".join(those))]
     return lines
 
 

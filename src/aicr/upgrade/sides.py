@@ -3,8 +3,8 @@ their criteria, and whose deployer's steps are shown."""
 
 from __future__ import annotations
 
+from aicr.artifact.deployers import DEPLOYERS, check_deployer
 from aicr.errors import AicrError, invalid
-from aicr.upgrade.model import DEPLOYERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def choose_deployer(given: str, old: Side, new: Side) -> tuple[str, list[str]]:
     A bundle's own deployer counts where none is given. Raises INVALID_REQUEST where the given one
     is unknown or contradicts the bundle to be applied.
     """
-    if given and given not in DEPLOYERS:
-        raise invalid(f'--deployer "{given}": expected {", ".join(DEPLOYERS)}')
+    check_deployer(given)
     if given and new.deployer and given != new.deployer:
         raise invalid(
             f"--deployer {given} contradicts the bundle {new.label}, which was built for "

@@ -4,6 +4,7 @@ attention."""
 from __future__ import annotations
 
 from aicr.documents.safe import cell
+from aicr.upgrade.step_lines import step_lines
 from aicr.upgrade.wrap import wrapped
 
 TYPE_CHECKING = False
@@ -114,7 +115,7 @@ def _details(row: Row, deployer: str) -> list[str]:
     if row.precondition:
         blocks.append(["  PRECONDITION", *wrapped(row.precondition, "    ")])
     if row.steps:
-        blocks.append(_steps(row, deployer))
+        blocks.append(step_lines(row.steps, deployer))
     if row.reversible is not None:
         said = "yes" if row.reversible else "no"
         if row.reversible_notes:
@@ -125,18 +126,6 @@ def _details(row: Row, deployer: str) -> list[str]:
     lines = [heading(row)]
     for index, block in enumerate(blocks):
         lines += [""] * (index > 0) + block
-    return lines
-
-
-def _steps(row: Row, deployer: str) -> list[str]:
-    lines = [f"  STEPS (deployer: {cell(deployer)})"]
-    for number, step in enumerate(row.steps, 1):
-        lead = f"    {number}. "
-        indent = " " * len(lead)
-        lines.append(lead + cell(step.id))
-        lines += wrapped(step.description, indent)
-        if step.reason:
-            lines += wrapped(step.reason, indent, first=f"{indent}Why: ")
     return lines
 
 

@@ -1,9 +1,10 @@
-"""Which words name a deployer."""
+"""Which deployers a bundle can be written for."""
 
 from __future__ import annotations
 
 from aicr.errors import invalid
-from aicr.upgrade.model import DEPLOYERS
+
+DEPLOYERS = ("helm", "helmfile", "argocd", "argocd-helm", "flux")
 
 
 def check_deployer(given: str) -> None:
