@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import aicr.catalog.open
 from aicr.catalog.compiled import (
+    MOST_KEPT,
     _decode,
     _encode,
     cache_folder,
@@ -279,3 +280,19 @@ def test_writers_at_the_same_time(tmp_path: Path, cache_home: Path) -> None:
     (file,) = kept(cache_home)
     assert read_cached(file.name) is not None
     assert [path for path in cache_home.rglob(".*") if path.is_file()] == []
+
+
+def test_the_oldest_are_not_kept(cache_home: Path) -> None:
+    write_cached("first.bin", b"data")
+    folder = Path(cache_folder())
+    (folder / ".left.bin.123").write_bytes(b"of a process that was killed")
+    for age, name in ((3, "first.bin"), (2, ".left.bin.123")):
+        os.utime(folder / name, (1_700_000_000 - age, 1_700_000_000 - age))
+    for number in range(MOST_KEPT):
+        write_cached(f"{number}.bin", b"data")
+        os.utime(folder / f"{number}.bin", (1_700_000_000 + number, 1_700_000_000 + number))
+    assert sorted(os.listdir(folder)) == sorted(f"{number}.bin" for number in range(MOST_KEPT))
+    write_cached("last.bin", b"data")
+    assert read_cached("0.bin") is None
+    assert read_cached("1.bin") == read_cached("last.bin") == b"data"
+    assert len(os.listdir(folder)) == MOST_KEPT

@@ -21,10 +21,11 @@ from aicr.documents.nodes import Map, Node, Scalar, Seq
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 FORMAT = "aicr-catalog/2"
+MOST_KEPT = 32
 _MARSHAL = 2
 
 
@@ -107,7 +108,8 @@ def read_cached(key: str) -> bytes | None:
 
 
 def write_cached(key: str, data: bytes) -> None:
-    """Keep ``data`` under ``key``; where that is not possible (a read-only home), do without."""
+    """Keep ``data`` under ``key``, and of the rest what was written last; where that is not
+    possible (a read-only home), do without."""
     folder = cache_folder()
     partial = os.path.join(folder, f".{key}.{os.getpid()}")
     try:
@@ -115,11 +117,24 @@ def write_cached(key: str, data: bytes) -> None:
         with open(partial, "wb") as file:
             file.write(sha256_hex(data).encode() + data)
         os.replace(partial, os.path.join(folder, key))
+        _remove(sorted(os.scandir(folder), key=_written, reverse=True)[MOST_KEPT:])
     except OSError:
+        _remove([partial])
+
+
+def _written(entry: os.DirEntry[str]) -> float:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime
+    except OSError:  # another process removed it
+        return 0.0
+
+
+def _remove(paths: Sequence[str | os.DirEntry[str]]) -> None:
+    for path in paths:
         try:
-            os.unlink(partial)
+            os.unlink(path)
         except OSError:
-            return
+            continue
 
 
 def _dump(value: Any) -> bytes:
