@@ -13,11 +13,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 README = os.path.join(ROOT, "README.md")
 COMMAND = ["upgrade-check", "--from", "examples/eks-h100-training-v0.21.1.yaml", "--deployer",
            "helm"]  # fmt: skip
+LINES = 44
 BEGIN, END = "<!-- report -->\n", "<!-- /report -->"
 
 
 def report() -> str:
-    """What the command in the README prints."""
+    """The first lines of what the command in the README prints."""
     here = os.getcwd()
     out = io.StringIO()
     try:
@@ -26,7 +27,7 @@ def report() -> str:
             aicr(COMMAND)
     finally:
         os.chdir(here)
-    return out.getvalue()
+    return "".join(out.getvalue().splitlines(keepends=True)[:LINES])
 
 
 def filled(text: str) -> str:

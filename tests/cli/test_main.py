@@ -16,6 +16,7 @@ from aicr import __version__
 from aicr.cli import recipe as recipe_verb
 from aicr.cli.flags import parse
 from aicr.cli.main import VERBS, _find, _load, main
+from aicr.cli.usage import GROUPS
 from aicr.errors import EXIT_CODES, HTTP_STATUSES, AicrError
 from command import COMMAND, assert_fails, run_aicr
 from small_catalog import simple
@@ -40,7 +41,7 @@ def test_every_verb_has_help_with_examples(verb: str, capsys: pytest.CaptureFixt
     assert max(map(len, shown.out.splitlines())) <= 110
 
 
-@pytest.mark.parametrize("verb", ["", *sorted(VERBS)])
+@pytest.mark.parametrize("verb", [*sorted(GROUPS), *sorted(VERBS)])
 def test_every_example_can_be_parsed(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     main([*verb.split(), "--help"])
     text = capsys.readouterr().out.split("Examples:\n")[1]
@@ -55,7 +56,7 @@ def test_every_example_can_be_parsed(verb: str, capsys: pytest.CaptureFixture[st
             at = arguments.index("--config")
             del arguments[at : at + 2]
         found = _find(arguments)
-        assert not verb or found == verb
+        assert found == verb or (verb in GROUPS and found.startswith(verb))
         parse(found, "purpose", _load(found).configure, arguments[len(found.split()) :])
 
 
@@ -70,6 +71,27 @@ def test_help_of_the_whole_names_every_verb() -> None:
     assert (bare.returncode, bare.stdout) == (2, done.stdout)
 
 
+@pytest.mark.parametrize("group", [name for name in GROUPS if name])
+def test_help_of_a_group(group: str) -> None:
+    asked = [run_aicr(*words) for words in ((group, "-h"), (group, "--help"), ("help", group))]
+    assert {(done.returncode, done.stderr) for done in asked} == {(0, "")}
+    (said,) = {done.stdout for done in asked}
+    listed = {verb for verb in VERBS if f"  {verb} " in said}
+    assert listed == {verb for verb in VERBS if verb.split()[0] == group}
+    bare = run_aicr(group)
+    assert (bare.returncode, bare.stdout) == (1 if group == "nvcf" else 2, said)
+
+
+def test_every_first_word_is_a_command_or_has_help() -> None:
+    assert {verb.split()[0] for verb in VERBS} <= {*VERBS, *GROUPS}
+
+
+@pytest.mark.parametrize("verb", ["recipe", "recipe list", "nvcf drain"])
+def test_help_of_a_command_by_the_word_help(verb: str) -> None:
+    done = run_aicr("help", *verb.split())
+    assert (done.returncode, done.stdout) == (0, run_aicr(*verb.split(), "--help").stdout)
+
+
 def test_version() -> None:
     for word in ("--version", "version"):
         done = run_aicr(word)
@@ -81,6 +103,10 @@ def test_version() -> None:
     [
         (["recpe"], '"recpe" is no command of aicr\n  hint: did you mean aicr recipe?'),
         (["zzz"], '"zzz" is no command of aicr\n  hint: aicr --help lists the commands'),
+        (["records", "shwo"], "hint: did you mean aicr records show?"),
+        (["fleet", "--to"], '"fleet --to" is no command of aicr\n  hint: aicr fleet --help'),
+        (["records", "zzz"], "hint: aicr records --help lists the commands"),
+        (["help", "zzz"], "hint: aicr --help lists the commands"),
         (["\x1b[31m\u202e"], '"\\x1b[31m\\u202e" is no command'),
         (["recipe", "--servise", "eks"], "unrecognized arguments: --servise eks"),
         (["recipe", "extra"], "unrecognized arguments: extra"),

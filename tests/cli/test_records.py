@@ -168,11 +168,6 @@ def test_new_that_goes_nowhere(folder: str) -> None:
     assert main([*words, "3.0.0"]) == 3
 
 
-def test_records_alone_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["records"]) == 2
-    assert "aicr records lint, aicr records coverage" in capsys.readouterr().err
-
-
 def test_the_pre_commit_hook_names_a_command_that_runs() -> None:
     import yaml
 

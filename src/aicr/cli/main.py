@@ -6,7 +6,8 @@ import os
 import sys
 
 from aicr.cli.output import prepare, write
-from aicr.errors import EXIT_CODES, INTERNAL, AicrError
+from aicr.cli.usage import GROUPS, usage
+from aicr.errors import EXIT_CODES, INTERNAL, INVALID_REQUEST, AicrError, invalid
 from aicr.version import __version__
 
 TYPE_CHECKING = False
@@ -24,7 +25,6 @@ VERBS = {
     "upgrade-check": ("upgrade_check", "is the move from what is deployed safe?"),
     "upgrade-plan": ("upgrade_plan", "by which hops to get from what is deployed to a target"),
     "fleet check": ("fleet_check", "is the move safe, for many clusters at once?"),
-    "records graph": ("records_graph", "the recorded ways of a component"),
     "bundle": ("bundle", "write what the deployer applies"),
     "verify": ("verify", "is a bundle what was written?"),
     "mirror list": ("mirror_list", "the images and charts that a recipe needs"),
@@ -35,6 +35,7 @@ VERBS = {
     "records lint": ("records_lint", "are the transition records well-formed and complete?"),
     "records coverage": ("records_coverage", "which moves between releases have a verdict"),
     "records show": ("records_show", "the records of a component, as an operator reads them"),
+    "records graph": ("records_graph", "the recorded ways of a component"),
     "records new": ("records_new", "a skeleton for the record of a move"),
     "nvcf init": ("nvcf_init", "write a fleet file to fill in"),
     "nvcf status": ("nvcf_status", "what is behind each entry of the fleet file"),
@@ -54,12 +55,7 @@ VERBS = {
     "completion": ("completion", "shell completion for bash, zsh or fish"),
 }
 
-_EXAMPLES = """\
-Examples:
-  aicr recipe --service eks --accelerator h100 --intent training -o new-recipe.yaml
-  aicr upgrade-check --from old-recipe.yaml --to new-recipe.yaml --deployer helm
-  aicr bundle -r new-recipe.yaml --deployer helm -o ./bundles
-"""
+_HELP = ("--help", "-h", "help")
 
 
 def run() -> NoReturn:
@@ -88,9 +84,13 @@ def main(argv: list[str] | None = None) -> int:
     module: ModuleType | None = None
     prepare()
     try:
-        if not arguments or arguments[0] in ("--help", "-h", "help"):
-            write(_help())
-            return 0 if arguments else 2
+        if arguments[:1] and arguments[0] in _HELP:
+            arguments = [*arguments[1:], "--help"]
+        group = _group(arguments)
+        if group is not None:
+            write(usage(group, VERBS))
+            asked = any(word in _HELP for word in arguments)
+            return 0 if asked else _bad_invocation(arguments)
         if arguments[0] in ("--version", "version"):
             write(f"aicr {__version__}\n")
             return 0
@@ -120,25 +120,35 @@ def main(argv: list[str] | None = None) -> int:
         return _fail(fault, module, arguments)
 
 
+def _group(arguments: list[str]) -> str | None:
+    """Whose commands are to be listed: "" is all; None where a command is named."""
+    words = [word for word in arguments if word not in _HELP]
+    if not words:
+        return ""
+    return words[0] if words == arguments[:1] and words[0] in GROUPS else None
+
+
+def _bad_invocation(arguments: list[str]) -> int:
+    """Under nvcf 2 means no-go."""
+    return 1 if arguments[:1] == ["nvcf"] else 2
+
+
 def _find(arguments: list[str]) -> str:
     for words in (2, 1):
         verb = " ".join(arguments[:words])
         if verb in VERBS:
             return verb
-    below = [verb for verb in VERBS if verb.startswith(f"{arguments[0]} ")]
-    if below:
-        raise AicrError(
-            "INVALID_REQUEST",
-            f'"{" ".join(arguments[:2])}" is no command of aicr',
-            hint="there are: " + ", ".join(f"aicr {verb}" for verb in below),
-        )
     from difflib import get_close_matches
 
-    near = get_close_matches(arguments[0], list(VERBS), 1)
-    raise AicrError(
-        "INVALID_REQUEST",
-        f'"{arguments[0]}" is no command of aicr',
-        hint=f"did you mean aicr {near[0]}?" if near else "aicr --help lists the commands",
+    group = f"{arguments[0]} " if arguments[0] in GROUPS else ""
+    word = arguments[1 if group else 0]
+    below = [verb.removeprefix(group) for verb in VERBS if verb.startswith(group)]
+    near = get_close_matches(word, below, 1)
+    raise invalid(
+        f'"{group}{word}" is no command of aicr',
+        hint=f"did you mean aicr {group}{near[0]}?"
+        if near
+        else f"aicr {group}--help lists the commands",
     )
 
 
@@ -166,8 +176,8 @@ def _fail(error: AicrError, module: ModuleType | None, arguments: list[str]) -> 
     failure_code = getattr(module, "failure_code", None)
     if failure_code is not None:
         code = failure_code(arguments, code)
-    elif module is None and arguments[:1] == ["nvcf"]:
-        code = 1  # a verb that is not there: under nvcf 2 means no-go
+    elif module is None and error.code == INVALID_REQUEST:
+        code = _bad_invocation(arguments)
     return code
 
 
@@ -175,15 +185,3 @@ def _traceback() -> None:
     import traceback
 
     traceback.print_exc()
-
-
-def _help() -> str:
-    width = max(len(verb) for verb in VERBS) + 2
-    lines = [f"  {verb:<{width}}{text}" for verb, (_, text) in VERBS.items()]
-    return (
-        "usage: aicr COMMAND [OPTIONS]\n\n"
-        "Upgrade safety for GPU clusters.\n\n"
-        "Commands:\n" + "\n".join(lines) + "\n\n"
-        "aicr COMMAND --help explains a command; aicr --version prints the version.\n"
-        "Every command takes --debug, which shows where an error came from.\n\n" + _EXAMPLES
-    )
