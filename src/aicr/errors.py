@@ -77,3 +77,8 @@ def not_found(
 ) -> AicrError:
     """A ``NOT_FOUND``: something looked up inside an artifact or a catalog is not there."""
     return AicrError(NOT_FOUND, message, hint=hint, details=details)
+
+
+def install(extra: str) -> str:
+    """What a hint says where an optional part of the package is not there."""
+    return f"install the extra {extra}: pip install '.[{extra}]' in the folder of aicr's source"

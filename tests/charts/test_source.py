@@ -81,4 +81,4 @@ def test_no_helm_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setitem(__import__("sys").modules, "helm_python", None)
     with pytest.raises(AicrError, match="helm is not on PATH") as caught:
         helm("rendering")
-    assert "aicr[charts]" in caught.value.hint
+    assert ".[charts]" in caught.value.hint

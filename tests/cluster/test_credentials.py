@@ -364,4 +364,4 @@ def test_without_the_client_the_error_says_what_to_install(
     monkeypatch.setitem(sys.modules, "kubernetes", None)
     with pytest.raises(AicrError) as caught:
         Connection(str(path))
-    assert "pip install 'aicr[cluster]'" in caught.value.message
+    assert "pip install '.[cluster]'" in caught.value.message

@@ -202,7 +202,7 @@ def test_without_the_client(monkeypatch: pytest.MonkeyPatch) -> None:
         return real(name, *more, **named)
 
     monkeypatch.setattr(builtins, "__import__", refuse)
-    assert "pip install 'aicr[nats]'" in fails(Place("x", url="nats://127.0.0.1:1"))
+    assert "pip install '.[nats]'" in fails(Place("x", url="nats://127.0.0.1:1"))
 
 
 def test_lists_are_paged_to_the_end(tmp_path: Path) -> None:

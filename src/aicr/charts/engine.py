@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, invalid
+from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, install, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,6 +117,6 @@ def helm(purpose: str) -> HelmBinary | HelmLibrary:
     except ImportError:
         raise invalid(
             f"{purpose} needs Helm, and helm is not on PATH",
-            hint="install helm, or the extra: pip install 'aicr[charts]'",
+            hint=f"put helm on PATH, or {install('charts')}",
         ) from None
     return HelmLibrary(module)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aicr.cli.flags import add_bool, add_catalog_flags, open_catalog_of
-from aicr.errors import invalid
+from aicr.errors import install, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ It has no access to clusters, fetches nothing, and writes no files: what names a
 snapshot, data) is not taken over HTTP. It has no users and no TLS: bind it to other addresses only
 behind something that has.
 
-Needs the extra: pip install 'aicr[serve]'
+Needs the extra serve: pip install '.[serve]' in the folder of aicr's source
 
 Exit codes: 2 the address cannot be had, or the catalog is at fault; 130 and 143 on signals, after
 what is under way has been answered.
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             raise
         raise invalid(
             f"aicr serve needs {error.name}, which is not installed",
-            hint="pip install 'aicr[serve]'",
+            hint=install("serve"),
         ) from None
     from aicr.library import Catalog
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from aicr.cluster.proxies import proxy_for
 from aicr.cluster.tls import certificate_of, tls_of, trusting
-from aicr.errors import UNAUTHORIZED, AicrError, invalid
+from aicr.errors import UNAUTHORIZED, AicrError, install, invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from aicr.cluster.kubeconfig import Place
     from aicr.cluster.plugin import Credential
 
-MISSING = (
-    "talking to a cluster needs the kubernetes client, which is not installed: pip install "
-    "'aicr[cluster]'"
-)
+MISSING = f"talking to a cluster needs the kubernetes client; {install('cluster')}"
 # Where the client keeps the token: its name changed between editions.
 _TOKEN_KEYS = ("BearerToken", "authorization")
 _PROVIDERS_GONE = "kubectl has dropped it too; use the credential plugin (exec) that replaced it"

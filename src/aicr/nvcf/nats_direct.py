@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, invalid
+from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, install, invalid
 from aicr.nvcf import allow, jetstream
 from aicr.nvcf.nats_access import Retained, short_list
 from aicr.nvcf.nats_place import options
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MISSING = (
-    "a direct connection to NATS needs its client, which is not installed: pip install 'aicr[nats]'"
-)
+MISSING = f"a direct connection to NATS needs its client; {install('nats')}"
 WINDOW = 256
 # Above this many gaps the messages are looked for one after the other instead of listing the gaps.
 MOST_GAPS = 1_000_000
