@@ -10,37 +10,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bundles import stack
 from command import assert_fails, run_aicr
+from mirrored import CRD, mirrored
 from small_catalog import SmallCatalog, helm
 from small_charts import chart, chart_files, helm_repository, write_chart
 from tools import tool
 
-CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\n"
-DAEMON = """\
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: d}
-spec:
-  selector: {matchLabels: {a: b}}
-  template:
-    metadata: {labels: {a: b}}
-    spec:
-      containers: [{name: c, image: 'r.example/{{ index .Values "plain" "size" }}:1'}]
-"""
-
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """The stack of the bundle tests, with an image in the manifest of ``plain``, and charts."""
-    catalog = stack().add("components/plain/manifests/only.yaml", DAEMON)
-    catalog.write(tmp_path / "catalog")
-    write_chart(tmp_path / "charts", "chart", "1.2.3")
-    write_chart(
-        tmp_path / "charts", "oci-chart", "26.10.0",
-        {"templates/deployment.yaml": "", "values.yaml": {"replicas": 1}, "crds/x.yaml": CRD},
-    )  # fmt: skip
-    return tmp_path
+    return mirrored(tmp_path)
 
 
 def mirror(

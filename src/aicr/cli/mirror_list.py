@@ -10,14 +10,12 @@ from aicr.cli.output import note, warn, write
 from aicr.cli.resolution import configure as add_resolution_flags
 from aicr.cli.resolution import resolved
 from aicr.errors import invalid
+from aicr.mirror.formats import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from aicr.catalog.layers import Catalog
-    from aicr.mirror.collect import MirrorList
     from aicr.recipe.model import Recipe
-
-_FORMATS = ("yaml", "json", "hauler", "zarf")
 
 _EPILOG = """\
 Examples:
@@ -76,7 +74,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(platform_has_slash=False)
     add_bool(parser, "--allow-incomplete", help="list what could be found, with a warning")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file")
-    parser.add_argument("-t", "--format", choices=_FORMATS, default="yaml", help="default: yaml")
+    parser.add_argument("-t", "--format", choices=FORMATS, default="yaml", help="default: yaml")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,10 +86,14 @@ def run(args: argparse.Namespace) -> int:
     charts = Charts(args.charts_dir, plain_http=args.plain_http)
     recipe, catalog, where = _recipe(args)
     found = collect(recipe, catalog, charts, sets=args.sets, where=where)
-    for one in found.components:
-        for text in one.notes:
-            note(f"{one.component}: {text}")
-    _check_complete(found, allowed=args.allow_incomplete)
+    for text in found.notes:
+        note(text)
+    if not args.allow_incomplete:
+        found.check_complete(
+            hint="--allow-incomplete lists the others; it is then for you to find these"
+        )
+    for reason in found.reasons:
+        warn(f"incomplete: {reason}")
     write(written(found, args.format, platforms), args.output)
     return 0
 
@@ -135,18 +137,3 @@ def _platforms(args: argparse.Namespace) -> list[str]:
 
     words = [one.strip() for one in text.split(",") if one.strip()]
     return checked_platforms(words, "--image-platform")
-
-
-def _check_complete(found: MirrorList, *, allowed: bool) -> None:
-    reasons = [f"{one.component}: {why}" for one in found.incomplete for why in one.missing]
-    if not reasons:
-        return
-    names = ", ".join(one.component for one in found.incomplete)
-    if not allowed:
-        raise invalid(
-            f"the images of {names} could not all be found:\n  " + "\n  ".join(reasons),
-            hint="--allow-incomplete lists the others; it is then for you to find these",
-            details={"incomplete": [one.component for one in found.incomplete]},
-        )
-    for reason in reasons:
-        warn(f"incomplete: {reason}")

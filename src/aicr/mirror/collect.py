@@ -12,7 +12,7 @@ from aicr.charts.engine import helm
 from aicr.charts.loose import read_loosely
 from aicr.charts.values import effective_values
 from aicr.documents.fields import problems_error
-from aicr.errors import AicrError
+from aicr.errors import AicrError, invalid
 from aicr.mirror.gather import from_objects, from_values, tags_in
 from aicr.mirror.names import in_full
 
@@ -89,6 +89,27 @@ class MirrorList:
     @property
     def incomplete(self) -> list[ComponentImages]:
         return [one for one in self.components if one.missing]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why there may be more images than are listed, each with its component."""
+        return [f"{one.component}: {why}" for one in self.incomplete for why in one.missing]
+
+    @property
+    def notes(self) -> list[str]:
+        return [f"{one.component}: {text}" for one in self.components for text in one.notes]
+
+    def check_complete(self, *, hint: str) -> None:
+        """Raise INVALID_REQUEST where there may be more images; ``hint`` says how to get these."""
+        if not self.incomplete:
+            return
+        names = [one.component for one in self.incomplete]
+        raise invalid(
+            f"the images of {', '.join(names)} could not all be found:\n  "
+            + "\n  ".join(self.reasons),
+            hint=hint,
+            details={"incomplete": names},
+        )
 
 
 def collect(

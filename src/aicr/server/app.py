@@ -82,6 +82,11 @@ class App:
         self.metrics.gauge("aicr_work_taken", "Computations under way.", lambda: self._work.taken)
         self.metrics.gauge("aicr_body_bytes", "Bytes of bodies held.", lambda: self._bodies.held)
         self.metrics.gauge("aicr_kept_answers", "Answers kept.", lambda: len(self._kept))
+        self.metrics.gauge(
+            "aicr_log_lines_left_out",
+            "Lines of the log that nobody read in time.",
+            lambda: self._log.left_out,
+        )
         self._inner = Router(self._routes(), redirect_slashes=False)
 
     def _routes(self) -> list[Route]:
@@ -194,7 +199,7 @@ class App:
                 await send({"type": "lifespan.startup.complete"})
             else:
                 self._work.close()
-                self._log.flush()
+                self._log.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 

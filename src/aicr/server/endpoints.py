@@ -174,6 +174,7 @@ def mirror_list(service: Service, ask: Ask) -> Answer:
     Without charts it knows the charts, and not what they run: an answer that says so is given to
     who asks for an incomplete one.
     """
+    from aicr.bundle.build import catalog_notice
     from aicr.charts.source import Charts
     from aicr.mirror.collect import collect, unrendered
     from aicr.mirror.formats import FORMATS, checked_platforms, written
@@ -192,15 +193,17 @@ def mirror_list(service: Service, ask: Ask) -> Answer:
         listed = collect(found.model, layers, charts, sets=sets, where=found.name)
     else:
         listed = unrendered(found.model, layers, sets=sets, where=found.name, why=NO_CHARTS)
-    reasons = [f"{one.component}: {why}" for one in listed.incomplete for why in one.missing]
-    if reasons and not asked.boolean("allowIncomplete"):
-        raise invalid(
-            "the images of these could not all be found:\n  " + "\n  ".join(reasons),
+    if not asked.boolean("allowIncomplete"):
+        listed.check_complete(
             hint="allowIncomplete lists what could be found: the charts, and the images that are "
-            "known; aicr mirror list, or a server with --charts-dir, finds the others",
-            details={"incomplete": list(reasons)},
+            "known; aicr mirror list, or a server with --charts-dir, finds the others"
         )
-    warnings = [*found.warnings, *(f"incomplete: {reason}" for reason in reasons)]
+    warnings = [
+        *found.warnings,
+        *(notice.message for notice in catalog_notice(found.model, layers)),
+        *listed.notes,
+        *(f"incomplete: {reason}" for reason in listed.reasons),
+    ]
     answer = _answer(written(listed, form, platforms), ask, MIRROR, warnings)
     answer.media = "application/json" if form == "json" else "application/yaml"
     return answer

@@ -74,7 +74,7 @@ def serve(
     limits.connections = min(limits.connections, _descriptors() - _SPARE_DESCRIPTORS)
     service = Service(catalog, limits, charts_dir=charts_dir)
     service.warm()
-    lines = Log(sys.stdout if log else None)
+    lines = Log(sys.stdout.fileno() if log else None)
     app = App(service, lines)
     config = uvicorn.Config(
         app,
