@@ -10,6 +10,7 @@ from base64 import b64encode
 from pathlib import Path
 
 import pytest
+import yaml
 
 from command import run_aicr
 from live_server import LiveServer
@@ -120,6 +121,26 @@ def test_a_bundle_out_of_an_archive_is_checked_as_the_folder_is(
     assert whole.text == expected
     body = {"from": {"archive": b64encode(archive).decode()}, "fromName": "old"}
     assert server.post("/v1/upgrade-check", body).text == expected
+
+
+@pytest.mark.parametrize("verb", ["recipe", "query", "upgrade-check", "upgrade-plan", "bundle"])
+def test_a_body_in_json_or_in_yaml(server: LiveServer, old_recipe: Path, verb: str) -> None:
+    old = yaml.safe_load(old_recipe.read_text("utf-8"))
+    bodies: dict[str, dict[str, object]] = {
+        "recipe": dict(CRITERIA),
+        "query": {**CRITERIA, "selector": "components.gpu-operator"},
+        "bundle": {"recipe": old, "deployer": "flux"},
+    }
+    body = bodies.get(verb, {"from": old, "deployer": "flux"})
+    path, text = f"/v1/{verb}", yaml.safe_dump(body, sort_keys=False).encode()
+    one = server.post(path, body)
+    other = server.post(path, text, media="application/yaml")
+    assert one.status == other.status == 200, other.text
+    assert other.body == one.body
+    if verb != "bundle":
+        as_yaml = server.post(path, text, media="application/yaml", accept="application/yaml")
+        assert as_yaml.headers["content-type"] == "application/yaml"
+        assert yaml.safe_load(as_yaml.text) == one.values
 
 
 def test_a_bundle_with_overrides(server: LiveServer, tmp_path: Path) -> None:

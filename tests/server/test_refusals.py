@@ -91,6 +91,10 @@ def test_methods_and_media(server: LiveServer) -> None:
         ("application/json", b"\xff\xfe", ("UTF-8",)),
         ("application/json", b'{"from": {"archive": "AAAA"}}', ("base64",)),
         ("application/json", b"{}", ("from: is missing",)),
+        ("application/json", b'{"from": "/etc/passwd"}', ("expected a map",)),
+        ("application/json", b'{"from": "cm://ns/name"}', ("expected a map",)),
+        ("application/json", b'{"from": "cluster"}', ("expected a map",)),
+        ("application/json", b'{"from": {"path": "/etc/passwd"}}', ("kind",)),
         (YAML, b"a: [", ("body",)),
         (YAML, b"a: &x [*x]", ("stands inside",)),
         (YAML, b"&a [&b [&c [c, c], *c, *c], *b]", ("expected a map",)),
@@ -145,6 +149,23 @@ def test_a_kustomize_component_is_not_fetched(server: LiveServer) -> None:
 def test_charts_are_not_fetched(server: LiveServer) -> None:
     answer = server.post("/v1/mirror-list", {"criteria": {"service": "eks"}})
     refused(answer, 400, "INVALID_REQUEST", "charts-dir")
+
+
+def test_a_values_file_outside_the_catalog_is_not_read(server: LiveServer) -> None:
+    ref = {"name": "nfd", "type": "Helm", "source": "https://x.example", "chart": "c",
+           "version": "1.0.0"}  # fmt: skip
+    for field in ({"valuesFile": "/etc/passwd"}, {"manifestFiles": ["../../../etc/passwd"]}):
+        recipe = {"kind": "RecipeResult", "componentRefs": [{**ref, **field}],
+                  "deploymentOrder": ["nfd"]}  # fmt: skip
+        answer = server.post("/v1/bundle", {"recipe": recipe, "deployer": "helm"})
+        refused(answer, 400, "INVALID_REQUEST", "etc/passwd")
+
+
+def test_it_listens_on_this_machine_alone(server: LiveServer) -> None:
+    table = Path(f"/proc/{server.process.pid}/net/tcp").read_text("ascii").splitlines()[1:]
+    listening = {line.split()[1] for line in table if line.split()[3] == "0A"}
+    port = f"{server.port:04X}"
+    assert {one.split(":")[0] for one in listening if one.endswith(port)} == {"0100007F"}
 
 
 def test_a_refusal_in_yaml(server: LiveServer) -> None:
