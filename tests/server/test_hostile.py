@@ -14,7 +14,7 @@ ALLOWED = {
     "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "dl", "dt", "dd", "div",
     "p", "span", "details", "summary", "strong", "main", "ol", "ul", "li", "a", "table", "thead",
     "tbody", "tr", "th", "td", "pre", "svg", "g", "rect", "text", "path", "figure", "figcaption",
-    "script", "section", "label", "input", "br",
+    "script", "section", "label", "input", "br", "code",
 }  # fmt: skip
 
 

@@ -37,7 +37,7 @@ ol.todo { padding-left: 1.6rem; } ol.todo li { margin: .3rem 0; }
   .row summary { grid-template-columns: 1rem 1fr; }
   .row summary > * { grid-column: 2; } .row summary::before { grid-row: 1; } }
 .files a { margin-right: 1rem; }
-@media print { .files { display: none; } .rows .row { break-inside: avoid-page; } }
+@media print { .files { display: none; } }
 """
 )
 # Paper cannot be clicked: what is closed on the screen is open on it.

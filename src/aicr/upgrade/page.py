@@ -33,6 +33,7 @@ h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 2re
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 p { margin: .5rem 0; max-width: 75ch; }
 code, pre, .v { font-family: ui-monospace, monospace; font-size: .9em; }
+code { background: var(--panel); border-radius: .2rem; padding: 0 .2rem; overflow-wrap: anywhere; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: .3rem;
   padding: .6rem .8rem; overflow-x: auto; white-space: pre-wrap; overflow-wrap: anywhere; }
 dl.about { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem;
@@ -70,8 +71,8 @@ ul.check input { flex: none; width: 1rem; height: 1rem; }
   --panel: #fff; --line: #999; --safe: #063; --manual: #640; --blocked: #800; --unknown: #408;
   --safe-b: #fff; --manual-b: #fff; --blocked-b: #fff; --unknown-b: #fff; --none-b: #fff; }
   body { padding: 0; max-width: none; font-size: 10pt; } .filter { display: none; }
-  .scroll { overflow: visible; border: 0; } details { break-inside: avoid; }
-  h2, h3 { break-after: avoid; } }
+  .scroll { overflow: visible; border: 0; } li, p, pre, summary { break-inside: avoid; }
+  h2, h3, summary { break-after: avoid; } }
 """
 
 
@@ -125,15 +126,25 @@ def _escaped(value: str) -> str:
     )
 
 
+def _with_code(escaped: str) -> str:
+    """Escaped text; a backtick that no other one answers stays what it is."""
+    parts = escaped.split("`")
+    last = parts.pop() if len(parts) % 2 == 0 else None
+    for at in range(1, len(parts), 2):
+        parts[at] = f"<code>{parts[at]}</code>" if parts[at] else "``"
+    return "".join(parts) + ("" if last is None else f"`{last}")
+
+
 def paragraphs(value: str) -> str:
-    """The author's paragraphs; a run of indented lines, which may be commands, as they are."""
+    """The author's paragraphs, what stands in backticks as code; a run of indented lines, which
+    may be commands, as they are."""
     parts: list[str] = []
     lines: list[str] = []
     code: list[str] = []
 
     def close() -> None:
         if lines:
-            parts.append(f"<p>{' '.join(lines)}</p>\n")
+            parts.append(f"<p>{_with_code(' '.join(lines))}</p>\n")
         if code:
             parts.append("<pre>" + "\n".join(code) + "</pre>\n")
         lines.clear()
