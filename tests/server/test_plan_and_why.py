@@ -15,6 +15,7 @@ import aicr
 from command import run_aicr
 from live_server import LiveServer
 
+FAR = Path(__file__).parents[2] / "examples" / "aks-h100-training-kubeflow-v0.16.0.yaml"
 MEDIA = {"table": "text/plain", "json": "application/json", "yaml": "application/yaml"}
 
 
@@ -116,10 +117,21 @@ def test_what_is_in_no_file_becomes_one(server: LiveServer, old_recipe: Path) ->
     assert {"from.yaml", "target.yaml", "plan.md"} <= set(files)
 
 
+def test_recipes_of_stages_that_cannot_be_written(server: LiveServer) -> None:
+    """Without the values of that time there are none, which is said."""
+    for stages in ("hops", "releases"):
+        body = {"from": FAR.read_text("utf-8"), "deployer": "helm", "stages": stages}
+        answer = server.post("/v1/upgrade-plan", body, accept="application/zip")
+        files = unzipped(answer.body)
+        assert not [name for name in files if name.startswith("stage-")]
+        (said,) = json.loads(answer.headers["aicr-warnings"])
+        assert said.startswith("the recipes of the stages are not written: ")
+        assert said[:42].encode() in files["plan.md"]
+
+
 def _bundle_of_the_past(tmp_path: Path) -> bytes:
     """Writes the bundle ``old`` of what a release of the stack pinned, and gives its archive."""
-    far = Path(__file__).parents[2] / "examples" / "aks-h100-training-kubeflow-v0.16.0.yaml"
-    made = aicr.bundle(aicr.Recipe.open(str(far)), catalog=aicr.Catalog(), deployer="flux")
+    made = aicr.bundle(aicr.Recipe.open(str(FAR)), catalog=aicr.Catalog(), deployer="flux")
     made.write(str(tmp_path / "old"))
     return made.archive()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_exclude_flag, cluster_of, connect
-from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
 from aicr.cli.output import columns, warn, write
+from aicr.cli.verdict_flags import add_verdict_flags
+from aicr.cli.verdict_flags import failure_code as failure_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,16 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--format", choices=("table", "json"), default="table", help="default: table"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, or to cm://")
-    add_bool(
-        parser,
-        "--fail-on-error",
-        default=True,
-        help="exit 2 where there is drift (default); =false only reports",
-    )
-    add_bool(
-        parser,
-        "--detailed-exit-code",
-        help="exit 1 if the comparison could not run, so that 2 only means: drift",
+    add_verdict_flags(
+        parser, attention="where there is drift", failed="the comparison could not run"
     )
     add_cluster_flags(parser)
     add_catalog_flags(parser)
@@ -103,11 +97,6 @@ def run(args: argparse.Namespace) -> int:
         text, name = _table(args.recipe, installed, findings, failures), "drift.txt"
     write(text, args.output, name=name, cluster=cluster_of(args))
     return 2 if (findings or failures) and args.fail_on_error else 0
-
-
-def failure_code(arguments: list[str], code: int) -> int:
-    """The exit code where the comparison could not run."""
-    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _values(

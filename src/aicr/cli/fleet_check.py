@@ -7,11 +7,12 @@ from aicr.cli.flags import (
     add_bool,
     add_catalog_flags,
     add_cluster_flags,
-    is_on,
     open_catalog_of,
     whole,
 )
 from aicr.cli.output import warn, write
+from aicr.cli.verdict_flags import add_verdict_flags
+from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -84,16 +85,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="compare artifacts for different clusters, with a warning",
     )
     add_bool(parser, "--allow-empty", help="with from: cluster: a bare cluster is no fault")
-    add_bool(
-        parser,
-        "--fail-on-error",
-        default=True,
-        help="exit 2 if anything needs attention (default); =false only reports",
-    )
-    add_bool(
-        parser,
-        "--detailed-exit-code",
-        help="exit 1 if something could not be read, so that 2 only means: needs attention",
+    add_verdict_flags(
+        parser, attention="if anything needs attention", failed="something could not be read"
     )
     add_cluster_flags(parser)
     add_catalog_flags(parser)
@@ -134,11 +127,6 @@ def run(args: argparse.Namespace) -> int:
     write(_rendered(fleet, args.format), args.output, name=f"fleet.{ending}",
           cluster=cluster_of(args))  # fmt: skip
     return _code(fleet, args)
-
-
-def failure_code(arguments: list[str], code: int) -> int:
-    """The exit code where the check could not run."""
-    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _code(fleet: Fleet, args: argparse.Namespace) -> int:

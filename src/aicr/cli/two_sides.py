@@ -1,4 +1,4 @@
-"""What the two sides of a comparison are: artifacts of the command line, as a check takes them."""
+"""The two sides of a comparison: their flags, and what a check takes of the artifacts they name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,40 @@ from aicr.upgrade.artifact_sides import side_of as side_with_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from aicr.artifact.read import Artifact
     from aicr.upgrade.sides import Side
 
-__all__ = ["ONE_ARTIFACT", "are_one", "resolved_again", "side_of"]
+__all__ = ["ONE_ARTIFACT", "add_sides_flags", "are_one", "resolved_again", "side_of"]
 
 ONE_ARTIFACT = "--from and --to name one artifact, so there is nothing to compare."
+
+
+def add_sides_flags(parser: argparse.ArgumentParser, *, steps: str) -> None:
+    """``steps`` is from when on a deployer has to be known."""
+    parser.add_argument(
+        "--from",
+        dest="before",
+        required=True,
+        metavar="ARTIFACT",
+        help="what is deployed: a recipe file, a bundle folder, cm://NAMESPACE/NAME, or the word "
+        "cluster (a folder of that name is ./cluster)",
+    )
+    parser.add_argument(
+        "--to",
+        dest="after",
+        metavar="ARTIFACT",
+        help="what is wanted; left out: the criteria of --from on the current catalog",
+    )
+    parser.add_argument(
+        "--deployer",
+        metavar="NAME",
+        default="",
+        help=f"helm, helmfile, argocd, argocd-helm or flux; needed as soon as {steps}, "
+        "unless a bundle names it",
+    )
 
 
 def side_of(artifact: Artifact, on_warning: Callable[[str], None] = warn) -> Side:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
+from aicr.cli.two_sides import ONE_ARTIFACT, add_sides_flags, are_one, resolved_again, side_of
+from aicr.cli.verdict_flags import add_verdict_flags
+from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.upgrade.formats import REPORT_FORMATS, report_text, why_report
 
 TYPE_CHECKING = False
@@ -45,27 +47,7 @@ See also: aicr upgrade-plan, aicr records show, aicr diff.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "--from",
-        dest="before",
-        required=True,
-        metavar="ARTIFACT",
-        help="what is deployed: a recipe file, a bundle folder, cm://NAMESPACE/NAME, or the word "
-        "cluster (a folder of that name is ./cluster)",
-    )
-    parser.add_argument(
-        "--to",
-        dest="after",
-        metavar="ARTIFACT",
-        help="what is wanted; left out: the criteria of --from on the current catalog",
-    )
-    parser.add_argument(
-        "--deployer",
-        metavar="NAME",
-        default="",
-        help="helm, helmfile, argocd, argocd-helm or flux; needed as soon as steps are shown, "
-        "unless a bundle names it",
-    )
+    add_sides_flags(parser, steps="steps are shown")
     parser.add_argument(
         "--why",
         metavar="COMPONENT",
@@ -87,16 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_bool(parser, "--allow-empty", help="with --from cluster: a bare cluster is no fault")
     parser.add_argument("--format", choices=REPORT_FORMATS, default="table", help="default: table")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to this file, or to cm://")
-    add_bool(
-        parser,
-        "--fail-on-error",
-        default=True,
-        help="exit 2 if anything needs attention (default); =false only reports",
-    )
-    add_bool(
-        parser,
-        "--detailed-exit-code",
-        help="exit 1 if the check could not run, so that 2 only means: needs attention",
+    add_verdict_flags(
+        parser, attention="if anything needs attention", failed="the check could not run"
     )
     add_cluster_flags(parser)
     add_catalog_flags(parser)
@@ -113,11 +87,6 @@ def run(args: argparse.Namespace) -> int:
         write(report_text(report, args.format), args.output, name=name, cluster=cluster_of(args))
     failing = report.failing or (report.source is not None and report.source.failures)
     return 2 if failing and args.fail_on_error else 0
-
-
-def failure_code(arguments: list[str], code: int) -> int:
-    """The exit code where the check could not run."""
-    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _report(args: argparse.Namespace) -> Report:

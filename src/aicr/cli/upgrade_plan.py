@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, is_on, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import ONE_ARTIFACT, are_one, resolved_again, side_of
+from aicr.cli.two_sides import ONE_ARTIFACT, add_sides_flags, are_one, resolved_again, side_of
+from aicr.cli.verdict_flags import add_verdict_flags
+from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.errors import AicrError
 from aicr.upgrade.formats import PLAN_FORMATS, plan_text
 
@@ -42,27 +44,7 @@ With --detailed-exit-code: 0 nothing, 1 the plan could not be made, 2 something 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "--from",
-        dest="before",
-        required=True,
-        metavar="ARTIFACT",
-        help="what is deployed: a recipe file, a bundle folder, cm://NAMESPACE/NAME, or the word "
-        "cluster (a folder of that name is ./cluster)",
-    )
-    parser.add_argument(
-        "--to",
-        dest="after",
-        metavar="ARTIFACT",
-        help="what is wanted; left out: the criteria of --from on the current catalog",
-    )
-    parser.add_argument(
-        "--deployer",
-        metavar="NAME",
-        default="",
-        help="helm, helmfile, argocd, argocd-helm or flux; needed as soon as a hop has steps, "
-        "unless a bundle names it",
-    )
+    add_sides_flags(parser, steps="a hop has steps")
     parser.add_argument(
         "--stages",
         choices=_MODES,
@@ -94,16 +76,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="write plan.md, plan.json and stage-N/recipe.yaml (with --format html, plan.html)",
     )
     add_bool(parser, "--overwrite", help="replace a plan whose files were edited")
-    add_bool(
-        parser,
-        "--fail-on-error",
-        default=True,
-        help="exit 2 if anything needs attention (default); =false only reports",
-    )
-    add_bool(
-        parser,
-        "--detailed-exit-code",
-        help="exit 1 if the plan could not be made, so that 2 only means: needs attention",
+    add_verdict_flags(
+        parser, attention="if anything needs attention", failed="the plan could not be made"
     )
     add_exclude_flag(parser)
     add_bool(parser, "--allow-empty", help="with --from cluster: a bare cluster is no fault")
@@ -125,11 +99,6 @@ def run(args: argparse.Namespace) -> int:
         plan = make_plan(report, old, new, catalog, mode=args.stages, unplanned=unplanned)
         return _say(args, plan, (), {}, ())
     return _with_folder(args, catalog, old, new, report)
-
-
-def failure_code(arguments: list[str], code: int) -> int:
-    """The exit code where the plan could not be made."""
-    return 1 if is_on(arguments, "--detailed-exit-code") else code
 
 
 def _checked(args: argparse.Namespace, catalog: Catalog) -> tuple[Side | None, Side | None, Report]:
