@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from aicr.cli.connect import cluster_of
+from aicr.cli.flags import open_catalog_of
 from aicr.cli.output import warn
 from aicr.upgrade.artifact_sides import resolved_again
 from aicr.upgrade.artifact_sides import side_of as side_with_warnings
@@ -12,9 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aicr.artifact.read import Artifact
+    from aicr.catalog.layers import Catalog
+    from aicr.cluster.connection import Connection
+    from aicr.upgrade.check import Report
     from aicr.upgrade.sides import Side
+    from aicr.upgrade.source import SourceBlock
 
-__all__ = ["ONE_ARTIFACT", "add_sides_flags", "are_one", "resolved_again", "side_of"]
+__all__ = [
+    "ONE_ARTIFACT",
+    "Sides",
+    "add_sides_flags",
+    "are_one",
+    "nothing_to_compare",
+    "read_sides",
+    "resolved_again",
+    "side_of",
+]
 
 ONE_ARTIFACT = "--from and --to name one artifact, so there is nothing to compare."
 
@@ -42,6 +57,61 @@ def add_sides_flags(parser: argparse.ArgumentParser, *, steps: str) -> None:
         help=f"helm, helmfile, argocd, argocd-helm or flux; needed as soon as {steps}, "
         "unless a bundle names it",
     )
+
+
+class Sides:
+    """What is compared on which catalog; ``source`` and ``connection`` where the old side was read
+    from a cluster."""
+
+    __slots__ = ("catalog", "connection", "deployer", "new", "old", "source")
+
+    def __init__(
+        self,
+        old: Side,
+        new: Side,
+        catalog: Catalog,
+        deployer: str,
+        source: SourceBlock | None = None,
+        connection: Connection | None = None,
+    ) -> None:
+        self.old = old
+        self.new = new
+        self.catalog = catalog
+        self.deployer = deployer
+        self.source = source
+        self.connection = connection
+
+
+def read_sides(args: argparse.Namespace) -> Sides | None:
+    """The sides that the flags name; None where they are one artifact."""
+    from aicr.artifact.read import open_artifact
+
+    cluster = cluster_of(args)
+    if args.before == "cluster":
+        from aicr.cli.from_cluster import require, side
+        from aicr.upgrade.sides import choose_deployer
+
+        require(args)
+        new = side_of(open_artifact(args.after, "--to", cluster))
+        deployer, _ = choose_deployer(args.deployer, new, new)
+        catalog = open_catalog_of(args)
+        old, source, connection = side(args, new, catalog, deployer)
+        return Sides(old, new, catalog, deployer, source, connection)
+    before = open_artifact(args.before, "--from", cluster)
+    after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
+    catalog = open_catalog_of(args)
+    old = side_of(before)
+    if after is not None and are_one(before, after):
+        return None
+    new = side_of(after) if after is not None else resolved_again(old, catalog)
+    return Sides(old, new, catalog, args.deployer)
+
+
+def nothing_to_compare(args: argparse.Namespace) -> Report:
+    """The report where both flags name one artifact."""
+    from aicr.upgrade.check import Report
+
+    return Report(args.before, args.after, (), note=ONE_ARTIFACT, warnings=[ONE_ARTIFACT])
 
 
 def side_of(artifact: Artifact, on_warning: Callable[[str], None] = warn) -> Side:

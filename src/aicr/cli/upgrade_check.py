@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from aicr.cli.connect import add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import ONE_ARTIFACT, add_sides_flags, are_one, resolved_again, side_of
+from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.upgrade.formats import REPORT_FORMATS, report_text, why_report
@@ -90,41 +90,20 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> Report:
-    from aicr.artifact.read import open_artifact
-    from aicr.upgrade.check import Report, check
-
-    if args.before == "cluster":
-        return _report_from_cluster(args)
-    cluster = cluster_of(args)
-    before = open_artifact(args.before, "--from", cluster)
-    after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
-    catalog = open_catalog_of(args)
-    old = side_of(before)
-    if after is not None and are_one(before, after):
-        return Report(args.before, args.after, (), note=ONE_ARTIFACT, warnings=[ONE_ARTIFACT])
-    new = side_of(after) if after is not None else resolved_again(old, catalog)
-    return check(
-        old,
-        new,
-        catalog,
-        deployer=args.deployer,
-        allow_different_criteria=args.allow_different_criteria,
-        look=_look(args, None),
-    )
-
-
-def _report_from_cluster(args: argparse.Namespace) -> Report:
-    from aicr.artifact.read import open_artifact
-    from aicr.cli.from_cluster import require, side
     from aicr.upgrade.check import check
-    from aicr.upgrade.sides import choose_deployer
 
-    require(args)
-    new = side_of(open_artifact(args.after, "--to", cluster_of(args)))
-    deployer, _ = choose_deployer(args.deployer, new, new)
-    catalog = open_catalog_of(args)
-    old, source, connection = side(args, new, catalog, deployer)
-    return check(old, new, catalog, deployer=deployer, source=source, look=_look(args, connection))
+    sides = read_sides(args)
+    if sides is None:
+        return nothing_to_compare(args)
+    return check(
+        sides.old,
+        sides.new,
+        sides.catalog,
+        deployer=sides.deployer,
+        allow_different_criteria=args.allow_different_criteria,
+        source=sides.source,
+        look=_look(args, sides.connection),
+    )
 
 
 def _look(

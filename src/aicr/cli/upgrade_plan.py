@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from aicr.cli.connect import add_exclude_flag, cluster_of
-from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags, open_catalog_of
+from aicr.cli.connect import add_exclude_flag
+from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import ONE_ARTIFACT, add_sides_flags, are_one, resolved_again, side_of
+from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.errors import AicrError
@@ -86,53 +86,31 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from aicr.upgrade.check import check
     from aicr.upgrade.plan import Plan, make_plan
 
-    catalog = open_catalog_of(args)
-    old, new, report = _checked(args, catalog)
+    sides = read_sides(args)
+    if sides is None:
+        report = nothing_to_compare(args)
+    else:
+        report = check(
+            sides.old,
+            sides.new,
+            sides.catalog,
+            deployer=sides.deployer,
+            allow_different_criteria=args.allow_different_criteria,
+            source=sides.source,
+        )
     for warning in report.warnings:
         warn(warning)
-    unplanned = args.include_unplanned
-    if old is None or new is None:
+    if sides is None:
         return _say(args, Plan(report, args.stages, (), ()), (), {}, ())
+    old, new, catalog = sides.old, sides.new, sides.catalog
     if args.output is None:
+        unplanned = args.include_unplanned
         plan = make_plan(report, old, new, catalog, mode=args.stages, unplanned=unplanned)
         return _say(args, plan, (), {}, ())
     return _with_folder(args, catalog, old, new, report)
-
-
-def _checked(args: argparse.Namespace, catalog: Catalog) -> tuple[Side | None, Side | None, Report]:
-    """The two sides, None where they are one artifact, and the check of the whole move."""
-    from aicr.artifact.read import open_artifact
-    from aicr.upgrade.check import Report, check
-
-    cluster = cluster_of(args)
-    source = None
-    if args.before == "cluster":
-        from aicr.cli.from_cluster import require, side
-        from aicr.upgrade.sides import choose_deployer
-
-        require(args)
-        new = side_of(open_artifact(args.after, "--to", cluster))
-        deployer, _ = choose_deployer(args.deployer, new, new)
-        old, source, _ = side(args, new, catalog, deployer)
-    else:
-        before = open_artifact(args.before, "--from", cluster)
-        after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
-        old, deployer = side_of(before), args.deployer
-        if after is not None and are_one(before, after):
-            note = ONE_ARTIFACT
-            return None, None, Report(args.before, args.after, (), note=note, warnings=[note])
-        new = side_of(after) if after is not None else resolved_again(old, catalog)
-    report = check(
-        old,
-        new,
-        catalog,
-        deployer=deployer,
-        allow_different_criteria=args.allow_different_criteria,
-        source=source,
-    )
-    return old, new, report
 
 
 def _with_folder(
