@@ -225,7 +225,7 @@ def main() -> None:
     if len(sys.argv) != 3 or sys.argv[1] != "--aicr":
         sys.exit("usage: bench.py --aicr PATH-OF-THE-COMMAND")
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} processors, median of {RUNS} runs\n")
-    cold_table(sys.argv[2])
+    cold_table(os.path.abspath(sys.argv[2]))
     hot_table()
     sizes_table()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -6,7 +6,6 @@ import os
 import sys
 
 from aicr.cli.output import prepare, write
-from aicr.cli.usage import GROUPS, usage
 from aicr.errors import EXIT_CODES, INTERNAL, INVALID_REQUEST, AicrError, invalid
 from aicr.version import __version__
 
@@ -88,6 +87,8 @@ def main(argv: list[str] | None = None) -> int:
             arguments = [*arguments[1:], "--help"]
         group = _group(arguments)
         if group is not None:
+            from aicr.cli.usage import usage
+
             write(usage(group, VERBS))
             asked = any(word in _HELP for word in arguments)
             return 0 if asked else _bad_invocation(arguments)
@@ -125,7 +126,11 @@ def _group(arguments: list[str]) -> str | None:
     words = [word for word in arguments if word not in _HELP]
     if not words:
         return ""
-    return words[0] if words == arguments[:1] and words[0] in GROUPS else None
+    return words[0] if words == arguments[:1] and _is_group(words[0]) else None
+
+
+def _is_group(word: str) -> bool:
+    return word not in VERBS and any(verb.startswith(f"{word} ") for verb in VERBS)
 
 
 def _bad_invocation(arguments: list[str]) -> int:
@@ -140,7 +145,7 @@ def _find(arguments: list[str]) -> str:
             return verb
     from difflib import get_close_matches
 
-    group = f"{arguments[0]} " if arguments[0] in GROUPS else ""
+    group = f"{arguments[0]} " if _is_group(arguments[0]) else ""
     word = arguments[1 if group else 0]
     below = [verb.removeprefix(group) for verb in VERBS if verb.startswith(group)]
     near = get_close_matches(word, below, 1)
