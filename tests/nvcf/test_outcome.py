@@ -59,6 +59,21 @@ def test_people_read_what_to_do_and_what_not() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_who_said_what(form: str) -> None:
+    found = outcome()
+    found.facts = [
+        *(Fact(f"queue {number}", number, "monitors by proxy") for number in range(5)),
+        Fact("names", "compared", "direct connection"),
+        Fact("names", "compared", "direct connection"),
+    ]
+    lines = [line.strip("| ") for line in render(found, form).splitlines()]
+    start = next(at for at, line in enumerate(lines) if line.strip("# ") == "Sources")
+    said = [" ".join(line.replace("|", " ").split()) for line in lines[start:]]
+    assert "monitors by proxy queue 0, queue 1, queue 2 and 2 more" in said
+    assert "direct connection names" in said
+
+
 def test_markdown_cannot_be_forged() -> None:
     text = render(outcome(), "markdown")
     assert "a\\|b\\\\x1b\\[31m" in text

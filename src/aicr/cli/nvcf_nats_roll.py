@@ -62,6 +62,5 @@ def run(args: argparse.Namespace) -> int:
     sources = Sources()
     reading = take_reading(reach, set(), sources)
     gate = roll_of(reach, agents, reading)
-    source = "; ".join(one for one in (sources.monitor, sources.client) if one)
-    outcome = gate_outcome(gate, agents, opened, consumers_of(reading), source, reading.at)
+    outcome = gate_outcome(gate, agents, opened, consumers_of(reading), str(sources), reading.at)
     return answer(outcome, args.format, fleet=args.fleet)

@@ -60,7 +60,7 @@ def analyze(folder: str, run: int = 0) -> Analyzed:
     if not labels and found.messages:
         missing.append("requests of any compute cluster (compute-<cluster>.*)")
     judge(found, _accounts(place, names, found, missing))
-    found.sources["NATS"] = folder
+    found.sources.append(folder)
     return Analyzed(found, missing, chosen)
 
 

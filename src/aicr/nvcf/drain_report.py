@@ -206,7 +206,7 @@ def _facts(answered: Answered) -> list[Fact]:
                         for one in queue.consumers.values()
                     },
                 },
-                f"{queue.server}, {monitor}",
+                monitor,
                 at,
             )
         )

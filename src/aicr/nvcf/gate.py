@@ -121,8 +121,9 @@ def gate_page(
 
 def _drain(answered: Answered) -> Check:
     decision = answered.decision
-    why = f"{decision.answer}: {decision.because[0] if decision.because else ''}"
-    source = answered.sources.monitor
+    more = f" (and {len(decision.because) - 1} more)" if len(decision.because) > 1 else ""
+    why = f"{decision.answer}: {decision.because[0] if decision.because else ''}{more}"
+    source = str(answered.sources)
     if decision.go:
         return Check("complete drain gate", PASSED, why, source=source)
     result = UNVERIFIED if decision.answer == CANNOT_VERIFY else FAILED
@@ -139,7 +140,12 @@ def _identities(reach: Reach, agents: Sequence[Agent], asked: Asked) -> Check:
         one = next(iter(reach.opened.failed))
         return Check(name, UNVERIFIED, f"{one} was not reached", then="aicr nvcf status")
     if asked.expected is None:
-        return Check(name, PASSED, "every cluster is the one of its entry", source="kube-system")
+        return Check(
+            name,
+            PASSED,
+            "every cluster is the one of its entry",
+            source="UIDs of the namespaces kube-system",
+        )
     path, data = asked.expected
     try:
         differences = registration_differences(data, path, agents)

@@ -7,7 +7,7 @@ Exit 0 is a go and nothing else; every other answer, an unreachable part include
 from __future__ import annotations
 
 from aicr.documents.emit import json_text
-from aicr.documents.safe import cell, prose
+from aicr.documents.safe import cell, escaped, prose
 from aicr.nvcf.columns import columns
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ NO_GO = 2
 BAD_INVOCATION = 1
 FORMATS = ("table", "json", "markdown")
 CANNOT_VERIFY = "cannot-verify"
+_NAMED = 3
 KEPT_PAUSED = "Callers keep paused: deployments, scaling, invocations, tasks."
 
 
@@ -157,7 +158,7 @@ def _fact(fact: Fact) -> dict[str, object]:
 def _table(outcome: Outcome, width: int) -> str:
     parts = [f"{outcome.command}: {_word(outcome)}\n"]
     parts += [f"{line}\n" for line in _times(outcome)]
-    for table in outcome.tables:
+    for table in (*outcome.tables, _sources(outcome)):
         if table.rows:
             title = f"{cell(table.title)}\n" if table.title else ""
             parts.append(f"\n{title}{columns(table.head, table.rows, width)}")
@@ -175,24 +176,37 @@ def _table(outcome: Outcome, width: int) -> str:
 
 def _markdown(outcome: Outcome) -> str:
     parts = [f"# {outcome.command}: {_word(outcome)}\n\n"]
-    parts += [f"{_escaped(line)}\n\n" for line in _times(outcome)]
-    for table in outcome.tables:
+    parts += [f"{escaped(line)}\n\n" for line in _times(outcome)]
+    for table in (*outcome.tables, _sources(outcome)):
         if table.rows:
-            parts.append(f"## {_escaped(table.title)}\n\n" if table.title else "")
+            parts.append(f"## {escaped(table.title)}\n\n" if table.title else "")
             parts.append(_markdown_row(table.head))
             parts.append("|" + " --- |" * len(table.head) + "\n")
             parts += [_markdown_row(row) for row in table.rows]
             parts.append("\n")
     if outcome.notes:
-        parts += [f"- note: {_escaped(note)}\n" for note in outcome.notes]
+        parts += [f"- note: {escaped(note)}\n" for note in outcome.notes]
         parts.append("\n")
-    parts += [f"- **Do:** {_escaped(line)}\n" for line in _do(outcome)]
-    parts += [f"- **Do not:** {_escaped(line)}\n" for line in outcome.do_not]
+    parts += [f"- **Do:** {escaped(line)}\n" for line in _do(outcome)]
+    parts += [f"- **Do not:** {escaped(line)}\n" for line in outcome.do_not]
     if outcome.paused:
         parts.append(f"- {KEPT_PAUSED}\n")
     if outcome.next_command:
         parts.append(f"\n```\n{cell(outcome.next_command)}\n```\n")
     return "".join(parts)
+
+
+def _sources(outcome: Outcome) -> Table:
+    """Who or what said what: each source with the first of its facts."""
+    named: dict[str, dict[str, None]] = {}
+    for fact in outcome.facts:
+        named.setdefault(fact.source, {})[fact.name] = None
+    rows = []
+    for source, names in named.items():
+        first = list(names)[:_NAMED]
+        more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
+        rows.append((source, ", ".join(first) + more))
+    return Table("Sources", ("source", "said"), rows)
 
 
 def _word(outcome: Outcome) -> str:
@@ -220,12 +234,5 @@ def _indented(text: str) -> str:
     return prose(text).replace("\n", "\n         ")
 
 
-def _escaped(text: str) -> str:
-    found = cell(text).replace("\\", "\\\\")
-    for char in "|`*_<>[]":
-        found = found.replace(char, "\\" + char)
-    return found
-
-
 def _markdown_row(row: Sequence[str]) -> str:
-    return "| " + " | ".join(_escaped(one) for one in row) + " |\n"
+    return "| " + " | ".join(escaped(one) for one in row) + " |\n"

@@ -31,6 +31,9 @@ class Sources:
         self.monitor = ""
         self.clusters = ""
 
+    def __str__(self) -> str:
+        return "; ".join(one for one in (self.monitor, self.client, self.clusters) if one)
+
 
 def take_reading(
     reach: Reach, wanted: set[str], sources: Sources, access: NatsAccess | None = None

@@ -51,7 +51,7 @@ class Captured:
         self.findings: list[Finding] = []
         self.problems: list[str] = []
         self.notes: list[str] = []
-        self.sources: dict[str, str] = {}
+        self.sources: list[str] = []
         self.failed = False
 
     @property
@@ -122,7 +122,7 @@ def _capture(
         found.problems.append(str(doubt))
     access = reach.access()
     try:
-        found.sources["NATS"] = access.source
+        found.sources.append(access.source)
         for stream in streams:
             tell(f"{stream}: stream and consumers")
             _stream(found, access, record, stream, "before")
@@ -167,8 +167,11 @@ def ask(
             command=f"nvcf-cli {words}",
         )
 
+    subjects = unanswered(found)
+    if subjects:
+        found.sources.append(f"account answers by nvcf-cli ({len(subjects)} asked)")
     return ask_accounts(
-        unanswered(found),
+        subjects,
         reach.fleet.control_plane.accounts,
         seconds=seconds,
         known=known,
@@ -276,6 +279,7 @@ def _clusters(found: Captured, reach: Reach, record: Record) -> None:
 
     share = _sharing(found.messages)
     names = list(reach.clusters)
+    found.sources.append(f"requests of {', '.join(names) or 'no cluster'} by the Kubernetes API")
     for name, result in zip(names, side_by_side(read, names, 4), strict=True):
         if isinstance(result, AicrError):
             unread[name] = result.message

@@ -122,7 +122,7 @@ def outcome_of(
             Fact(
                 "retained message",
                 finding_fact(one),
-                found.sources.get("NATS", "record"),
+                "; ".join(found.sources),
                 one.message.time,
             )
             for one in found.findings[:_KEPT]
