@@ -391,6 +391,67 @@ def test_the_upgrade_receipt(
         assert command("preflight", "--to", "1.0.10", "--no-tasks") == 0
 
 
+def render_of(folder: Path) -> tuple[list[str], list[str]]:
+    """Flags of ``preflight`` for a render and its inventory, and the images in it."""
+    renders = json.loads((Path(__file__).parent.parent / "data/nvcf/renders.json").read_text())
+    golden = next(one for one in renders["renders"] if one["name"] == "golden")
+    templates = folder / "templates"
+    templates.mkdir()
+    (templates / "configmap-env.yaml").write_text(golden["env"])
+    (templates / "configmap-remote-config.yaml").write_text(golden["remote"])
+    images = golden["stdout"].split()
+    artifacts = [
+        {"type": "container-image", "name": image.rpartition("/")[2].partition(":")[0],
+         "reference": image, "sources": [{"release": "nvct-api"}]}
+        for image in images
+    ]  # fmt: skip
+    inventory = folder / "inventory.json"
+    inventory.write_text(json.dumps({"schema_version": 1, "artifacts": artifacts}))
+    return ["--render", str(templates), "--inventory", str(inventory)], images
+
+
+def pulled(
+    command: Command, good: list[tuple[str, str]], *, exit: int = 0, empty: tuple[str, ...] = ()
+) -> None:
+    """Leaves a run of ``pull-check`` in the record."""
+    said = {
+        "run": "r",
+        "outcome": "pulled" if exit == 0 else "not-pulled",
+        "exit": exit,
+        "asOf": "2026-12-01T00:00:00Z",
+        "units": [],
+        "good": [[cluster, "gpu", "node", image] for cluster, image in good],
+        "notAsked": [{"cluster": name, "outcome": "not-checked"} for name in empty],
+    }
+    with open_record(str(command.record), some_uuid("cluster control")) as record:
+        file = f"20261201-{len(record.entries):06}/result.json"
+        record.write(file, json.dumps(said).encode(), source="aicr", command="pull-check")
+
+
+def test_a_pull_check_counts_for_what_it_asked(command: Command) -> None:
+    flags, images = render_of(command.world.folder)
+
+    def result(*, more: tuple[str, ...] = tuple(flags)) -> str:
+        command("preflight", "--from", "1.0.1", "--to", "1.0.10", *more)
+        return command.results()["pull check"]
+
+    every = [(cluster, image) for cluster in ("east", "west") for image in images]
+    assert result() == "could not be verified"  # there is none
+    pulled(command, every)
+    assert result() == "passed"
+    assert command.said["outcome"] == "ready"
+    assert result(more=()) == "could not be verified"  # which images the target needs?
+    pulled(command, every, exit=2)
+    assert result() == "failed"
+    pulled(command, [one for one in every if one[0] == "east"])
+    assert result() == "could not be verified"
+    assert f"did not ask for {images[0]} in west and 1 more" in json.dumps(command.said)
+    pulled(command, [one for one in every if one[0] == "east"], empty=("west",))
+    assert result() == "passed"
+    pulled(command, [("east", images[0]), ("west", "r.example/of-yesterday:1")], empty=("west",))
+    assert result() == "could not be verified"
+
+
 @pytest.mark.parametrize("edition", ["1.0.4", "1.1.0"])
 def test_an_edition_is_no_stack_version(command: Command, edition: str) -> None:
     assert command("preflight", "--to", edition) == 1

@@ -26,6 +26,7 @@ from aicr.nvcf.page import (
     roll_check,
     table_of,
 )
+from aicr.nvcf.pull_check import newest_result
 from aicr.nvcf.reading import Sources, take_reading
 from aicr.nvcf.stack_versions import task_images_apply
 
@@ -73,7 +74,7 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     """Every check, and the servers' time. Raises AicrError for a record that cannot be written."""
     old, version = _version(reach, plan)
     checks = [version]
-    checks += _images(record, plan, old)
+    checks += _images(reach, record, plan, old)
     agents = read_agents(reach)
     reading = take_reading(reach, set(), Sources())
     doubts = [str(one) for one in reach.doubts()]
@@ -132,64 +133,76 @@ def _version(reach: Reach, plan: Plan) -> tuple[str, Check]:
     return version, Check(name, PASSED, f"{version}; target {plan.new}", source=config_map)
 
 
-def _images(record: Record | None, plan: Plan, old: str) -> list[Check]:
+def _images(reach: Reach, record: Record | None, plan: Plan, old: str) -> list[Check]:
     names = ("task worker images", "pull check")
     if not plan.tasks:
         return [Check(one, NOT_APPLICABLE, "stated: no tasks are used") for one in names]
     if not task_images_apply(old, plan.new):
         return [Check(one, NOT_APPLICABLE, "they do not change on this path") for one in names]
-    return [_resolved(plan), _pulled(record)]
+    resolved, images = _resolved(plan)
+    clusters = [one.name for one in reach.fleet.compute]
+    return [resolved, _pulled(record, [(name, image) for name in clusters for image in images])]
 
 
-def _resolved(plan: Plan) -> Check:
+def _resolved(plan: Plan) -> tuple[Check, list[str]]:
+    """The check, and the images of the target; none where they are not known."""
     from aicr.nvcf.inventory import compare, read_inventory
     from aicr.nvcf.render import TASKS, NoGo, read_render
     from aicr.nvcf.task_images import task_images
 
-    name = "task worker images"
+    name, then = "task worker images", "aicr nvcf task-images"
     if not plan.render:
-        return Check(name, UNVERIFIED, "no render of the target", then="pass --render DIR")
+        return Check(name, UNVERIFIED, "no render of the target", then="pass --render DIR"), []
     try:
         images = task_images(read_render(plan.render, TASKS)).chosen(with_ess_agent=False)
+        texts = [image.text for image in images]
         if plan.inventory:
             inventory = read_inventory(plan.inventory)
             compared = [compare(image, inventory, TASKS.name) for image in images]
             bad = [one.why for one in compared if not one.agrees]
             if bad:
-                return Check(name, FAILED, bad[0], then="aicr nvcf task-images", source=plan.render)
+                return Check(name, FAILED, bad[0], then=then, source=plan.render), texts
     except NoGo as error:
-        return Check(name, FAILED, str(error), then="aicr nvcf task-images", source=plan.render)
+        return Check(name, FAILED, str(error), then=then, source=plan.render), []
     except AicrError as error:
-        return Check(name, UNVERIFIED, error.message, then="aicr nvcf task-images")
-    shown = ", ".join(image.text for image in images)
+        return Check(name, UNVERIFIED, error.message, then=then), []
+    shown = ", ".join(texts)
     if not plan.inventory:
         return Check(
             name, UNVERIFIED, f"{shown}: not compared with the target's inventory",
             then="pass --inventory FILE", source=plan.render,
-        )  # fmt: skip
-    return Check(name, PASSED, shown, source=plan.render)
+        ), texts  # fmt: skip
+    return Check(name, PASSED, shown, source=plan.render), texts
 
 
-def _pulled(record: Record | None) -> Check:
-    """What the newest pull check in the record found; preflight itself creates no pods."""
-    name = "pull check"
-    then = "aicr nvcf pull-check, with the same --record"
-    files = [one for one in (record.entries if record else ()) if one.file.endswith("/result.json")]
-    if record is None or not files:
-        return Check(name, UNVERIFIED, "no pull check is in the record", then=then)
-    newest = files[-1]
-    try:
-        said = json.loads(record.read(newest.file))
-        good = said["exit"] == 0
-        why = f"{said['outcome']}, run {said['run']}, {said['asOf'] or newest.time}"
-        age = clock.from_rfc3339(newest.time, newest.file)
-    except (AicrError, ValueError, KeyError, TypeError):
-        return Check(name, UNVERIFIED, f"{newest.file} cannot be read", then=then)
+def _pulled(record: Record | None, wanted: Sequence[tuple[str, str]]) -> Check:
+    """What the newest pull check in the record found of these clusters and images; preflight
+    itself creates no pods."""
     import time
 
-    if time.time() - age > PULL_FRESH:
-        return Check(name, UNVERIFIED, f"{why}: older than a day", then=then)
-    return Check(name, PASSED if good else FAILED, why, then="" if good else then, source="record")
+    name = "pull check"
+    then = "aicr nvcf pull-check --render DIR, with the same --record"
+    try:
+        newest = newest_result(record) if record is not None else None
+        age = time.time() - clock.from_rfc3339(newest.written, name) if newest is not None else 0.0
+    except AicrError as error:
+        return Check(name, UNVERIFIED, error.message, then=then)
+    if newest is None:
+        return Check(name, UNVERIFIED, "no pull check is in the record", then=then)
+    if age > PULL_FRESH:
+        return Check(name, UNVERIFIED, f"{newest.shown}: older than a day", then=then)
+    if newest.exit != 0:
+        return Check(name, FAILED, newest.shown, then=then, source="record")
+    if not wanted:
+        why = f"{newest.shown}: which images the target needs is not known"
+        return Check(name, UNVERIFIED, why, then="pass --render DIR")
+    missing = [f"{image} in {cluster}" for cluster, image in wanted
+               if not newest.covers(cluster, image)]  # fmt: skip
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        why = f"{newest.shown}: it did not ask for {missing[0]}{more}"
+        return Check(name, UNVERIFIED, why, then=then)
+    return Check(name, PASSED, newest.shown, source="record")
 
 
 def _baseline(

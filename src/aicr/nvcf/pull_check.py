@@ -233,6 +233,53 @@ def read_done(record: Record, run: str) -> set[Key]:
         raise invalid(f"--only-failed {run}: {record.path}/{file} is no result of a run") from None
 
 
+class Pulled:
+    """What a run in the record found: ``good`` pairs of cluster and image, ``empty`` clusters where
+    a declared empty pool was all there is."""
+
+    __slots__ = ("_empty", "_good", "exit", "shown", "written")
+
+    def __init__(
+        self,
+        *,
+        exit: int,
+        good: Collection[tuple[str, str]],
+        empty: Collection[str],
+        shown: str,
+        written: str,
+    ) -> None:
+        self.exit = exit
+        self.shown = shown
+        self.written = written
+        self._good = good
+        self._empty = empty
+
+    def covers(self, cluster: str, image: str) -> bool:
+        return (cluster, image) in self._good or cluster in self._empty
+
+
+def newest_result(record: Record) -> Pulled | None:
+    """The last run of the record; None where there is none. Raises INVALID_REQUEST for a file that
+    is no result, or that changed since it was written."""
+    files = [one for one in record.entries if one.file.endswith(f"/{RESULT}")]
+    if not files:
+        return None
+    newest = files[-1]
+    try:
+        said = json.loads(record.read(newest.file))
+        good = {(str(cluster), str(image)) for cluster, _, _, image in said["good"]}
+        declared = {one["cluster"] for one in said["notAsked"] if one["outcome"] == "not-checked"}
+        return Pulled(
+            exit=int(said["exit"]),
+            good=good,
+            empty=declared - {cluster for cluster, _ in good},
+            shown=f"{said['outcome']}, run {said['run']}, {said['asOf'] or newest.time}",
+            written=newest.time,
+        )
+    except (ValueError, KeyError, TypeError):
+        raise invalid(f"{record.path}/{newest.file} is no result of a run") from None
+
+
 def _because(run: PullRun, answer: str) -> str:
     causes = sorted(
         {a.reading.cause for a in run.answers if a.reading.outcome == answer and a.reading.cause}
