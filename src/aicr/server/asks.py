@@ -25,6 +25,7 @@ LISTS = ("set", "setJson", "dynamic", "platforms", "systemNodeSelector", "system
 LARGEST_QUERY = 8 * 1024
 LARGEST_NAME = 200
 
+_CRITERIA_DOCUMENT = frozenset(("apiVersion", "kind", "metadata", "spec"))
 # Names of flags that name a path, a cluster or an address on the machine of the command line.
 _LOCAL = frozenset(
     ("inheritfrom", "snapshot", "data", "catalog", "config", "setfile", "output", "kubeconfig",
@@ -98,11 +99,7 @@ class Asked:
         if main and node.get("kind") == "RecipeResult":
             self.whole = node
             return Map()
-        if "kind" in node and isinstance(node.get("spec"), Map) and not main:
-            spec = node["spec"]  # criteria as a document of their own
-            assert isinstance(spec, Map)
-            return spec
-        return node
+        return node if main else _spec_of(node)
 
     def text(self, key: str) -> str:
         found = self.fields.text(key)
@@ -136,6 +133,9 @@ class Asked:
         strict = self.boolean("criteriaStrict")
         fields = self.fields.mapping("criteria") or self.fields
         if fields is not self.fields:
+            node = self.fields.raw("criteria")
+            for key in node if isinstance(node, Map) else ():
+                _check_local(key)
             given = [name for name in CRITERIA if self.has(name)]
             if given:
                 raise invalid(f"{given[0]}: stands beside criteria, and belongs into it")
@@ -181,6 +181,19 @@ class Asked:
         if isinstance(node, Map) and set(node) == {"archive"}:
             return Recipe.read(_decoded(node["archive"], key), name)
         return Recipe.of(node, name)
+
+
+def _spec_of(node: Map) -> Map:
+    """The fields of criteria that are a document of their own; other fields as they are."""
+    spec = node.get("spec")
+    if "kind" not in node or not isinstance(spec, Map):
+        return node
+    for key in node:
+        _check_local(key)
+    unknown = sorted(set(node) - _CRITERIA_DOCUMENT)
+    if unknown:
+        raise invalid(f"{', '.join(unknown)}: not known in a document of criteria")
+    return spec
 
 
 def _query(query: str) -> list[tuple[str, str]]:

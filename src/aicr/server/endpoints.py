@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from aicr.bundle.scheduling import Scheduling
 
 NO_CHARTS = "this server was given no charts to render, and fetches none for a request"
-RECIPE_FIELDS = (*CRITERIA, "criteria", "criteriaStrict", "from", "fromName")
-QUERY_FIELDS = (*RECIPE_FIELDS, "selector")
+RESOLVING_FIELDS = (*CRITERIA, "criteria", "criteriaStrict")
+RECIPE_FIELDS = (*RESOLVING_FIELDS, "from", "fromName")
+QUERY_FIELDS = (*RESOLVING_FIELDS, "selector")
 SCHEDULING_LISTS = ("systemNodeSelector", "systemNodeToleration", "acceleratedNodeSelector",
                     "acceleratedNodeToleration", "workloadSelector")  # fmt: skip
 SCHEDULING_TEXTS = ("workloadGate", "nodes", "storageClass")
@@ -62,6 +63,11 @@ def recipe(service: Service, ask: Ask) -> Answer:
     if before is None:
         found = service.recipe(asked.criteria(service))
     else:
+        beside = [name for name in RESOLVING_FIELDS if asked.has(name)]
+        if beside:
+            raise invalid(
+                f"from and {beside[0]}: the criteria are those of the recipe, or given, not both"
+            )
         found = again(before, service.catalog)
     if ask.form == "html":
         from aicr.server.recipe_html import recipe_html

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+from secrets import token_hex
 
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aicr.server.limits import Limits
+    from aicr.server.log import Log
 
 _AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER: what was not read is dropped, the peer is told
 _REASONS = {
@@ -32,6 +34,7 @@ class Protocol(HttpToolsProtocol):
     """A connection. ``limits`` is set on a subclass made for one server."""
 
     limits: Limits
+    log: Log
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -101,26 +104,29 @@ class Protocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _refuse(self, status: int, code: str, message: str) -> None:
+        """The answer to what never became a request; the id is a way to name it all the same."""
+        request_id = token_hex(8)
         values = {
             "code": code,
             "message": message,
             "details": {},
-            "requestId": "",
-            "timestamp": "",
+            "requestId": request_id,
+            "timestamp": self.log.timestamp(),
             "retryable": status == 503,
         }
         body = json.dumps(values).encode()
         retry = f"retry-after: {RETRY_SECONDS}\r\n" if status == 503 else ""
         head = (
             f"HTTP/1.1 {status} {_REASONS[status]}\r\ncontent-type: application/json\r\n{retry}"
+            f"x-request-id: {request_id}\r\n"
             f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
 
 
-def protocol_for(limits: Limits) -> type[Protocol]:
-    return type("BoundedProtocol", (Protocol,), {"limits": limits})
+def protocol_for(limits: Limits, log: Log) -> type[Protocol]:
+    return type("BoundedProtocol", (Protocol,), {"limits": limits, "log": log})
 
 
 def close_overdue(connections: Iterable[object], now: float) -> None:

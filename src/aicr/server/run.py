@@ -81,7 +81,7 @@ def serve(
         host=host,
         port=port,
         loop="uvloop",
-        http=protocol_for(limits),
+        http=protocol_for(limits, lines),
         ws="none",
         lifespan="on",
         log_config=None,
