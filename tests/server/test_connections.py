@@ -7,6 +7,7 @@ What a server must be busy with is held by the test itself: a request whose body
 from __future__ import annotations
 
 import json
+import re
 import select
 import signal
 import socket
@@ -57,8 +58,14 @@ def status_of(answer: bytes) -> int:
 
 
 def values_of(answer: bytes) -> dict[str, object]:
-    found = json.loads(answer.partition(b"\r\n\r\n")[2])
+    """The error that an answer is, with all that every error has."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    found = json.loads(body)
     assert isinstance(found, dict)
+    assert set(found) == {"code", "message", "details", "requestId", "timestamp", "retryable"}
+    assert f"\r\nx-request-id: {found['requestId']}\r\n".encode() in head + b"\r\n"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", str(found["timestamp"]))
+    assert (b"\r\nretry-after: " in head) is found["retryable"]
     return found
 
 
@@ -94,6 +101,7 @@ def test_a_head_that_does_not_end(hasty: LiveServer) -> None:
         one.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n")
         answer = everything(one)
     assert status_of(answer) == 408
+    assert values_of(answer)["code"] == "TIMEOUT"
     assert b"took too long" in answer
 
 
@@ -142,7 +150,14 @@ def test_what_is_no_http(patient: LiveServer) -> None:
         one.sendall(b"\x16\x03\x01 hello\r\n\r\n")
         answer = everything(one)
     assert status_of(answer) == 400
-    assert values_of(answer)["code"] == "INVALID_REQUEST"
+    values = values_of(answer)
+    assert values["code"] == "INVALID_REQUEST"
+    output = patient.process.stdout
+    assert output is not None
+    line = next(line for line in output if str(values["requestId"]) in line)
+    said = json.loads(line)
+    assert (said["method"], said["path"], said["status"]) == ("", "", 400)
+    assert said["client"] == "127.0.0.1"
 
 
 def test_an_answer_that_nobody_reads(own_cache: Path) -> None:

@@ -39,6 +39,49 @@ def test_what_names_a_path_is_not_taken(server: LiveServer, field: str) -> None:
     refused(server.post("/v1/upgrade-check", body), 400, "INVALID_REQUEST", *said)
 
 
+@pytest.mark.parametrize("field", ["data", "inheritFrom", "snapshot"])
+@pytest.mark.parametrize(
+    "verb", ["recipe", "query", "bundle", "upgrade-check", "upgrade-plan", "mirror-list"]
+)
+def test_nor_by_any_address(server: LiveServer, verb: str, field: str) -> None:
+    said = (f"{field}: names something", "use the command aicr there")
+    body = {"criteria": {"service": "eks"}, field: "x"}
+    for media, sent in (("application/json", json.dumps(body)), (YAML, f"{field}: x\n")):
+        answer = server.post(f"/v1/{verb}", sent.encode(), media=media)
+        refused(answer, 400, "INVALID_REQUEST", *said)
+    answer = server.post(f"/v1/{verb}?{field}=x", RECIPE, media=YAML)
+    refused(answer, 400, "INVALID_REQUEST", *said)
+
+
+@pytest.mark.parametrize("path", ["query", "criteria", "components", "records/nfd"])
+def test_nor_where_nothing_is_sent(server: LiveServer, path: str) -> None:
+    answer = server.get(f"/v1/{path}?data=x")
+    refused(answer, 400, "INVALID_REQUEST", "data: names something")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"kind": "RecipeCriteria", "data": "x", "spec": {"service": "eks"}}, "data: names some"),
+        ({"kind": "RecipeCriteria", "spec": {"service": "eks", "data": "x"}}, "data: names some"),
+        ({"criteria": {"service": "eks", "snapshot": "x"}}, "snapshot: names some"),
+        ({"kind": "RecipeCriteria", "colour": "red", "spec": {"service": "eks"}}, "colour: not kn"),
+    ],
+)
+def test_nor_further_in(server: LiveServer, body: dict[str, object], said: str) -> None:
+    refused(server.post("/v1/recipe", body), 400, "INVALID_REQUEST", said)
+
+
+def test_criteria_beside_the_recipe_that_has_them(server: LiveServer, old_recipe: Path) -> None:
+    body: dict[str, object] = {"from": old_recipe.read_text("utf-8")}
+    assert server.post("/v1/recipe", body).status == 200
+    for more in ({"service": "gke"}, {"criteria": {"service": "gke"}}, {"criteriaStrict": True}):
+        answer = server.post("/v1/recipe", {**body, **more})
+        refused(answer, 400, "INVALID_REQUEST", f"from and {next(iter(more))}: ", "not both")
+    answer = server.post("/v1/query", {**body, "service": "eks", "selector": "."})
+    refused(answer, 400, "INVALID_REQUEST", "from: not known here")
+
+
 @pytest.mark.parametrize(
     ("path", "parts"),
     [

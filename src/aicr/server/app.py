@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import sys
 import time
 from functools import partial
 
@@ -82,6 +83,9 @@ class App:
         self.metrics.gauge("aicr_work_taken", "Computations under way.", lambda: self._work.taken)
         self.metrics.gauge("aicr_body_bytes", "Bytes of bodies held.", lambda: self._bodies.held)
         self.metrics.gauge("aicr_kept_answers", "Answers kept.", lambda: len(self._kept))
+        self.metrics.gauge(
+            "aicr_python_blocks", "Blocks of memory in use by Python.", sys.getallocatedblocks
+        )
         self.metrics.gauge(
             "aicr_log_lines_left_out",
             "Lines of the log that nobody read in time.",

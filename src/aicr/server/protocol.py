@@ -10,8 +10,8 @@ from secrets import token_hex
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from aicr.errors import INVALID_REQUEST, UNAVAILABLE
-from aicr.server.refusal import RETRY_SECONDS
+from aicr.errors import INVALID_REQUEST, TIMEOUT, UNAVAILABLE
+from aicr.server.refusal import RETRY_SECONDS, RETRYABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Protocol(HttpToolsProtocol):
             if waited > self.limits.answer_seconds:
                 self._reset()
         elif self.head and waited > self.limits.head_seconds:
-            self._refuse(408, INVALID_REQUEST, "the request's head took too long to arrive")
+            self._refuse(408, TIMEOUT, "the request's head took too long to arrive")
         elif waited > self.limits.idle_seconds:
             self.transport.close()
 
@@ -104,18 +104,19 @@ class Protocol(HttpToolsProtocol):
         self.transport.abort()
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """The answer to what never became a request; the id is a way to name it all the same."""
+        """Answer what never became a request; the log has a line of it all the same."""
         request_id = token_hex(8)
+        retryable = code in RETRYABLE
         values = {
             "code": code,
             "message": message,
             "details": {},
             "requestId": request_id,
             "timestamp": self.log.timestamp(),
-            "retryable": status == 503,
+            "retryable": retryable,
         }
         body = json.dumps(values).encode()
-        retry = f"retry-after: {RETRY_SECONDS}\r\n" if status == 503 else ""
+        retry = f"retry-after: {RETRY_SECONDS}\r\n" if retryable else ""
         head = (
             f"HTTP/1.1 {status} {_REASONS[status]}\r\ncontent-type: application/json\r\n{retry}"
             f"x-request-id: {request_id}\r\n"
@@ -123,6 +124,16 @@ class Protocol(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
+        self.log.request(
+            request_id=request_id,
+            method="",
+            path="",
+            status=status,
+            size=len(body),
+            seconds=self.loop.time() - self.since,
+            client=self.client[0] if self.client else "",
+            fault="",
+        )
 
 
 def protocol_for(limits: Limits, log: Log) -> type[Protocol]:

@@ -7,6 +7,7 @@ from aicr.upgrade.page import about, badge, move_text, page, row_details, text
 from aicr.upgrade.picture import STYLE as PICTURE_STYLE
 from aicr.upgrade.picture import picture
 from aicr.upgrade.table import counted
+from aicr.upgrade.todo import stopping, todo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ STYLE = (
 .verdict p { margin: 0; font-size: 1.15rem; font-weight: 600; }
 .verdict.stops { border-color: var(--blocked); } .verdict.works { border-color: var(--manual); }
 .verdict.clear { border-color: var(--safe); }
-ol.todo { padding-left: 1.6rem; } ol.todo li { margin: .3rem 0; }
+.tally { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .4rem 0 0;
+  padding: 0; }
+ol.todo { padding-left: 1.6rem; max-width: 62rem; } ol.todo li { margin: .4rem 0; }
+.todo .all { display: block; font-size: .95em; }
 .rows { border: 1px solid var(--line); border-radius: .3rem; }
 .rows .row { border: 0; border-radius: 0; border-top: 1px solid var(--line); margin: 0; }
 .rows .head, .row summary { display: grid; gap: .2rem 1rem; align-items: baseline;
@@ -72,13 +76,13 @@ def report_html(report: Report) -> str:
     body.append(about(items))
     for failure in report.source.failures if report.source is not None else ():
         body.append(f'<p class="note">{text(failure)}</p>\n')
-    body.append(_verdict(report))
+    rows = _ordered(report)
+    body.append(_verdict(report, rows))
     if report.note:
         body.append(f"<p>{text(report.note)}</p>\n")
-    rows = _ordered(report)
     places = {row.component: f"row-{number}" for number, row in enumerate(rows, 1)}
     if rows:
-        body += ["<h2>What to do, in this order</h2>\n", _todo(report, rows, places)]
+        body += ["<h2>What to do, in this order</h2>\n", todo(rows, places)]
         body.append(f'<h2>What changes</h2>\n<main class="rows">\n{_HEAD}')
         body += [_row(row, report.deployer, places[row.component]) for row in rows]
         body.append("</main>\n")
@@ -114,13 +118,9 @@ def _ordered(report: Report) -> list[Row]:
     )
 
 
-def _stopping(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row.fails_run and row.verdict != "manual"]
-
-
-def _verdict(report: Report) -> str:
+def _verdict(report: Report, rows: Sequence[Row]) -> str:
     """The answer in a sentence."""
-    stops = len(_stopping(report.rows))
+    stops = len(stopping(report.rows))
     works = report.failing - stops
     if stops:
         kind = "stops"
@@ -135,42 +135,20 @@ def _verdict(report: Report) -> str:
         kind, said = "clear", "Nothing changes."
     return (
         f'<div class="verdict {kind}"><p>{text(said)}</p>'
-        f'<span class="quiet">{text(counted(report))}</span></div>\n'
+        f'<span class="quiet">{text(counted(report))}</span>{_tally(rows)}</div>\n'
     )
 
 
-def _todo(report: Report, rows: Sequence[Row], places: dict[str, str]) -> str:
-    items: list[str] = []
-
-    def item(row: Row, said: str) -> None:
-        link = f'<a href="#{places[row.component]}">{text(row.component)}</a>'
-        items.append(f"<li>{badge(row.verdict)} {link}: {text(said)}</li>\n")
-
-    stopping = _stopping(rows)
-    for row in stopping:
-        item(row, _stop_text(row))
-    if stopping:
-        items.append("<li>Check again: only what is left then can be applied together.</li>\n")
+def _tally(rows: Sequence[Row]) -> str:
+    """How many rows there are of each kind, the worst first."""
+    many: dict[str, int] = {}
     for row in rows:
-        if row.verdict == "manual":
-            first = "check its precondition, then " if row.precondition else ""
-            count = len(row.steps)
-            steps = f"run {'its step' if count == 1 else f'its {count} steps'}" if count else "work"
-            item(row, f"{first}{steps}")
-    items.append("<li>Apply the new bundle, where a step has not done so already.</li>\n")
-    left = [row.component for row in rows if row.change == "removed"]
-    if left:
-        said = f"{', '.join(left)}: no longer in the recipe, and still installed"
-        items.append(f"<li>{text(said)}; removing is up to you.</li>\n")
-    return f'<ol class="todo">\n{"".join(items)}</ol>\n'
-
-
-def _stop_text(row: Row) -> str:
-    if row.ways.land_at:
-        return f"land on {row.ways.land_at} first, then check again"
-    if row.verdict == "blocked" and row.steps:
-        return "not in one go; its steps say how"
-    return row.notes or row.reason
+        word = row.verdict or row.change
+        many[word] = many.get(word, 0) + 1
+    if len(many) < 2:
+        return ""
+    shown = "".join(f"<li>{badge(word, count)}</li>\n" for word, count in many.items())
+    return f'\n<ul class="tally">\n{shown}</ul>\n'
 
 
 def _row(row: Row, deployer: str, place: str) -> str:

@@ -170,10 +170,11 @@ def about(items: Iterable[tuple[str, str]]) -> str:
     return f'<dl class="about">\n{"".join(rows)}</dl>\n'
 
 
-def badge(word: str) -> str:
-    """A verdict, or a change that has none, told by its word and its colour."""
+def badge(word: str, count: int = 0) -> str:
+    """A verdict, or a change that has none, told by its word and its colour; ``count`` of them."""
     known = word if word in ("safe", "manual", "blocked", "unknown", "unversioned") else "none"
-    return f'<span class="badge {known}">{text(word)}</span>'
+    many = f"{count} " if count else ""
+    return f'<span class="badge {known}">{many}{text(word)}</span>'
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
