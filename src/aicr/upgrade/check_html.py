@@ -27,7 +27,7 @@ STYLE = (
 .tally { display: flex; flex-wrap: wrap; gap: .4rem; list-style: none; margin: .4rem 0 0;
   padding: 0; }
 ol.todo { padding-left: 1.6rem; max-width: 62rem; } ol.todo li { margin: .4rem 0; }
-.todo .all { display: block; font-size: .95em; }
+.todo .all { display: block; font-size: .95em; } .todo .one { display: inline-block; }
 .rows { border: 1px solid var(--line); border-radius: .3rem; }
 .rows .row { border: 0; border-radius: 0; border-top: 1px solid var(--line); margin: 0; }
 .rows .head, .row summary { display: grid; gap: .2rem 1rem; align-items: baseline;

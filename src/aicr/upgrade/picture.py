@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 # Beyond this nobody sees anything in it, and every line is a cost.
 MOST = 80
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _EDGE = 200, 40, 46, 12, 6
-_NAME, _PIN = 26, 30
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _EDGE = 236, 40, 46, 12, 6
+# Characters that fit; the widest of the usual fonts decides.
+_NAME, _PIN = 32, 32
 
 STYLE = """\
 figure { margin: .5rem 0; } figcaption { color: var(--quiet); margin: .2rem 0; }
 figure .scroll { padding: .6rem; }
 .picture { display: block; }
-.picture text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+.picture text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .picture .pin { fill: var(--quiet); font: 11px ui-monospace, monospace; }
 .picture rect { fill: var(--paper); stroke: var(--line); stroke-width: 1.2; }
 .picture .lines { fill: none; stroke: var(--quiet); stroke-width: 1; opacity: .55; }

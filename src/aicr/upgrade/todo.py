@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LAND = ("land on {} first, then check again", "the version named")
 _BEGIN = ("records begin at {}: read the notes for the way there", "the range named")
-_WAY = ("no recorded way leads past {}; the record that does is missing", "the range named")
+_WAY = ("nothing recorded leads past {}: a record is missing", "the range named")
 # What to do, and what to call that in which rows differ. A missing record is named in the row.
 _STOPS = {
     RECORDED: ("not in one go; the steps say how", ""),
@@ -39,7 +39,10 @@ _STOPS = {
     NO_RECORD: ("no record: read the release notes and decide", ""),
     NO_BOUNDARY_CROSSED: ("records are silent here: read the release notes and decide", ""),
     DOWNGRADE: ("a way back is in no record: review it by hand", ""),
-    IDENTITY_CHANGED: ("{} moved: move it deliberately, or keep it with --inherit-from", "it"),
+    IDENTITY_CHANGED: (
+        "{} moved: move it deliberately, or keep it with --inherit-from",
+        "what is named",
+    ),
 }
 
 
@@ -80,7 +83,7 @@ def _stops(rows: Iterable[Row], places: Mapping[str, str]) -> list[str]:
             one = said.format(own) + (f" ({more})" if more else "")
             items.append(_item(row, f"{_link(row, places)}: {text(one)}"))
             continue
-        names = ", ".join(_named(row, own, places) for row, own in found)
+        names = ",\n".join(_named(row, own, places) for row, own in found)
         all_of = f'{text(said.format(each))} <span class="quiet">({len(found)})</span>'
         items.append(_item(row, f'{all_of} <span class="all">{names}</span>'))
     return items
@@ -106,7 +109,8 @@ def _moved_too(row: Row) -> str:
 
 def _named(row: Row, own: str, places: Mapping[str, str]) -> str:
     shown = "; ".join(one for one in (own, _moved_too(row)) if one)
-    return _link(row, places) + (f' <span class="quiet">({text(shown)})</span>' if shown else "")
+    more = f' <span class="quiet">({text(shown)})</span>' if shown else ""
+    return f'<span class="one">{_link(row, places)}{more}</span>'
 
 
 def _link(row: Row, places: Mapping[str, str]) -> str:
