@@ -175,7 +175,7 @@ def test_a_new_fleet_file_is_never_written_over(
 
 
 @pytest.mark.parametrize(
-    "words", [["nope"], ["status", "--nope"], ["status", "--fleet", "/not/there"], []]
+    "words", [["nope"], ["status", "--nope"], ["status", "--fleet", "/not/there"]]
 )
 def test_a_bad_invocation_is_1(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["nvcf", *words]) == 1
