@@ -526,7 +526,7 @@ def test_an_unpinned_cluster_gets_no_pod(tmp_path: Path, check: Check) -> None:
         done = check(fleet)
         assert done.code == 2
         assert (done.said["outcome"], done.said["because"]) == ("cannot-verify", "unpinned")
-        assert done.said["nextCommand"].startswith("aicr nvcf status --pin --fleet ")
+        assert done.said["nextCommand"] == f"aicr nvcf status --fleet {fleet.path} --pin"
         assert not any(pods_only(one) for one in fleet.clusters["east"].requests)
 
 

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         saved = read_path(args.expect, "--expect")
     opened, agents = read_agents(args, clusters, digests)
     if opened.wrong:
-        return answer(wrong_cluster_outcome("agents", opened), args.format, fleet=args.fleet)
+        return answer(wrong_cluster_outcome("agents", opened), args)
     notes = [f"{name}: not pinned, it is {uid}" for name, uid in opened.unpinned.items()]
     differences = registration_differences(saved, args.expect, agents) if args.expect else []
     if args.save:
@@ -79,8 +79,7 @@ def run(args: argparse.Namespace) -> int:
         note(f"{args.save}: the registrations of {len(agents)} clusters")
     return answer(
         agents_outcome(agents, opened, differences=differences, notes=notes),
-        args.format,
-        fleet=args.fleet,
+        args,
     )
 
 

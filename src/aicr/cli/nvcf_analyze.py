@@ -44,12 +44,11 @@ def run(args: argparse.Namespace) -> int:
         outcome_of(
             found.captured,
             command="analyze",
-            record=args.folder,
-            fleet=args.fleet,
+            record=args.folder if found.is_record else "",
             answer=word,
             until={},
             as_of="",
             not_captured=found.missing,
         ),
-        args.format,
+        args,
     )

@@ -159,9 +159,7 @@ def outcome_for(
     from aicr.nvcf.drain_report import outcome_of
 
     waits, agents = waits_of(found, reach)
-    return outcome_of(
-        found, command=command, fleet=args.fleet, record=path, waits=waits, agents=agents
-    )
+    return outcome_of(found, command=command, record=path, waits=waits, agents=agents)
 
 
 def waits_of(found: Answered, reach: Reach) -> tuple[float | None, list[str]]:
@@ -211,12 +209,12 @@ def _watch(
     outcome_of: Callable[[Answered], Outcome],
 ) -> NoReturn:
     """Report each change until somebody ends it; the exit code is that of the signal."""
-    answer(outcome, args.format)
+    answer(outcome, args)
     last.given = outcome
     while True:
         time.sleep(1.0)
         outcome = outcome_of(gate.answer())
         if outcome.answer != last.given.answer:
             note(f"the answer was {last.given.answer} and is {outcome.answer}")
-            answer(outcome, args.format)
+            answer(outcome, args)
         last.given = outcome

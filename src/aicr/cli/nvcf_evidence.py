@@ -17,6 +17,7 @@ _EPILOG = """\
 Examples:
   aicr nvcf evidence verify nvcf-record/7c0b4d0e
   aicr nvcf evidence show nvcf-record/7c0b4d0e
+  aicr nvcf evidence pack nvcf-record/7c0b4d0e --redact -o incident.tar.gz
 """
 
 
@@ -53,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
 def _pack(args: argparse.Namespace) -> int:
     from aicr.cli.output import note, warn
     from aicr.nvcf.evidence_pack import pack
+    from aicr.nvcf.evidence_report import packed_json
 
     ending = ".redacted.tar.gz" if args.redact else ".tar.gz"
     output = args.output or args.record.rstrip("/") + ending
@@ -63,5 +65,8 @@ def _pack(args: argparse.Namespace) -> int:
         note(f"{len(packed.left_out)} files are only named in the pack: {packed.left_out[0]} ...")
     if not args.redact:
         warn("this pack holds message bodies, which may hold secrets; share it privately")
-    write(f"{output}\n")
+    if args.format == "json":
+        write(packed_json(args.record, output, packed, redacted=args.redact))
+    else:
+        write(f"{output}\n")
     return 0 if packed.verdict.intact else 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import signal
 import sys
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from aicr.nvcf.registry import Registry
 
 DEFAULT_FLEET = "fleet.yaml"
-_WITH_FLEET = frozenset(
-    ("status", "pull-check", "agents", "nats-roll", "preflight", "drain", "gate", "verify")
-)
 
 
 def add_fleet_flags(parser: argparse.ArgumentParser, *, choose: bool = True) -> None:
@@ -133,14 +129,15 @@ def registry_of(args: argparse.Namespace) -> Registry:
     )
 
 
-def answer(outcome: Outcome, form: str, *, fleet: str = DEFAULT_FLEET) -> int:
-    """Print an answer; its exit code. The command that comes next is for the same ``fleet``."""
+def answer(outcome: Outcome, args: argparse.Namespace) -> int:
+    """Print an answer; its exit code. The command that comes next is for the same fleet file."""
     from aicr.nvcf.outcome import render
+    from aicr.nvcf.to_copy import with_fleet
 
-    words = outcome.next_command.split(" ")
-    if fleet != DEFAULT_FLEET and words[2:3] and words[2] in _WITH_FLEET and "--fleet" not in words:
-        outcome.next_command = f"{outcome.next_command} --fleet {shlex.quote(fleet)}"
-    write(render(outcome, form, _width()))
+    fleet = getattr(args, "fleet", DEFAULT_FLEET)
+    if fleet != DEFAULT_FLEET:
+        outcome.next_command = with_fleet(outcome.next_command, fleet)
+    write(render(outcome, args.format, _width()))
     return outcome.exit
 
 

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
 
         gate = Gate(reach, record, wishes, sleep=lambda whole: countdown("second reading", whole))
         checks, answered = decide_gate(reach, record, gate, asked)
-        return gate_page(checks, answered, fleet=args.fleet, record=path)
+        return gate_page(checks, answered, record=path)
 
     with said_when_left(lambda: "left before there was an answer: hold the NATS roll"):
         return answer_with_record(args, fleet, "gate", "hold", work)

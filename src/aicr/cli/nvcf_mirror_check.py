@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
                 continue
             digests = list(compared.digests)
         answers.append(mirror_check(registry, image, architectures=architectures, digests=digests))
-    return answer(mirror_outcome(answers, architectures, notes), args.format)
+    return answer(mirror_outcome(answers, architectures, notes), args)
 
 
 def parsed(texts: list[str]) -> list[ImageRef]:

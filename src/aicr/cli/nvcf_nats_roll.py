@@ -57,10 +57,10 @@ def run(args: argparse.Namespace) -> int:
     reach = reach_of(args, fleet)
     opened = reach.opened
     if opened.wrong:
-        return answer(wrong_cluster_outcome("nats-roll", opened), args.format, fleet=args.fleet)
+        return answer(wrong_cluster_outcome("nats-roll", opened), args)
     agents = agents_of(opened, fleet.compute, digests)
     sources = Sources()
     reading = take_reading(reach, set(), sources)
     gate = roll_of(reach, agents, reading)
     outcome = gate_outcome(gate, agents, opened, consumers_of(reading), str(sources), reading.at)
-    return answer(outcome, args.format, fleet=args.fleet)
+    return answer(outcome, args)

@@ -78,6 +78,6 @@ def run(args: argparse.Namespace) -> int:
 
     def work(reach: Reach, record: Record | None, path: str) -> Outcome:
         checks, at = preflight(reach, record, plan)
-        return preflight_page(checks, at, fleet=args.fleet, record=path)
+        return preflight_page(checks, at, record=path)
 
     return answer_with_record(args, fleet, "preflight", "cannot-verify", work)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 
 from aicr.cli.flags import add_bool
@@ -22,6 +21,7 @@ from aicr.cli.nvcf_task_images import add_inventory_flag, add_render_flag
 from aicr.cli.output import note, warn, write
 from aicr.errors import AicrError, invalid
 from aicr.nvcf import outcome as outcomes
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(images, str):
         return answer(
             _early("no-images", images, "correct the render, and repeat"),
-            args.format,
-            fleet=args.fleet,
+            args,
         )
     if args.plan:
         write(pull_plan(clusters, [image.text for image in images], args))
@@ -126,15 +125,12 @@ def run(args: argparse.Namespace) -> int:
             raise
         return answer(
             _early("unknown", error.message, "make it readable, and repeat"),
-            args.format,
-            fleet=args.fleet,
+            args,
         )
     bad = [one.why for one in comparisons if not one.agrees]
     if bad:
         action = "render the target release, or pass the inventory of that release"
-        return answer(
-            _early("inventory-differs", "; ".join(bad), action), args.format, fleet=args.fleet
-        )
+        return answer(_early("inventory-differs", "; ".join(bad), action), args)
     return _check(args, fleet, clusters, images, comparisons)
 
 
@@ -159,7 +155,7 @@ def _check(
     opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
     stopped = identity_outcome(opened)
     if stopped is not None:
-        return answer(stopped, args.format, fleet=args.fleet)
+        return answer(stopped, args)
     done = set()
     if args.only_failed:
         with _record_of(args, fleet, args.only_failed, new=False) as before:
@@ -167,7 +163,7 @@ def _check(
     answers, doubts = _from_registry(args, images, comparisons)
     if doubts and args.registry == "required":
         action = "make the registry readable from here, or pass --registry off"
-        return answer(_early("unknown", "; ".join(doubts), action), args.format, fleet=args.fleet)
+        return answer(_early("unknown", "; ".join(doubts), action), args)
     run_id = _new_run()
     with _record_of(args, fleet, run_id, new=True) as record:
         for said in record.notes:
@@ -203,7 +199,7 @@ def _check(
             ],
         )
         write_result(record, running, outcome, done)
-    printed = answer(outcome, args.format, fleet=args.fleet)
+    printed = answer(outcome, args)
     return code or printed
 
 
@@ -216,7 +212,7 @@ def _run(running: object) -> int:
 
     def left() -> str:
         pods = [f"{one.cluster} {one.namespace}/{one.name}" for one in running.live()]
-        clean = f"aicr nvcf pull-check --clean-up --run {running.id}"
+        clean = to_copy("pull-check", "--clean-up", "--run", running.id)
         return f"{', '.join(pods) or 'no pod that is known'} ({clean} removes what is there)"
 
     with Interrupts(running.stop, left) as interrupts:
@@ -304,7 +300,7 @@ def _clean_up(args: argparse.Namespace, clusters: Sequence[ComputeCluster]) -> i
         return 0
     opened = open_fleet(clusters, role=ROLE, patience=patience_of(args))
     if opened.wrong:
-        return answer(_wrong(opened), args.format, fleet=args.fleet)
+        return answer(_wrong(opened), args)
     found = []
     first: AicrError | None = next(iter(opened.failed.values()), None)
     for cluster in clusters:
@@ -347,13 +343,12 @@ def _early(word: str, why: str, action: str) -> Outcome:
 
 def _again(args: argparse.Namespace) -> str:
     """This command again, to copy."""
-    words = ["aicr", "nvcf", "pull-check", "--fleet", args.fleet]
-    words += ["--render", args.render] if args.render else args.image
+    words = ["--render", args.render] if args.render else [*args.image]
     words += ["--inventory", args.inventory] if args.inventory else []
     words += ["--record", args.record] if args.record else []
     words += [word for name in args.cluster for word in ("--cluster", name)]
     words += ["--include-ess-agent"] if args.include_ess_agent else []
-    return shlex.join(words)
+    return to_copy("pull-check", *words)
 
 
 def _progress(done: int, total: int, answered: Answered) -> None:

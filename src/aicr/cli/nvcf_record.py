@@ -34,7 +34,7 @@ def answer_with_record(
 
     reach = reach_of(args, fleet)
     if reach.opened.wrong:
-        return answer(wrong_cluster_outcome(command, reach.opened), args.format)
+        return answer(wrong_cluster_outcome(command, reach.opened), args)
     kube = reach.opened.found.get(CONTROL)
     uid = kube.uid if kube is not None else ""
     path = record_path(args, fleet, uid)
@@ -47,7 +47,7 @@ def answer_with_record(
                 record.close()
     except AicrError as error:
         outcome = no_answer(command, otherwise, error)
-    return answer(outcome, args.format)
+    return answer(outcome, args)
 
 
 def record_path(args: argparse.Namespace, fleet: Fleet, uid: str) -> str:

@@ -64,10 +64,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     reach = reach_of(args, fleet)
     if reach.opened.wrong:
-        return answer(wrong_cluster_outcome("recover", reach.opened), args.format)
+        return answer(wrong_cluster_outcome("recover", reach.opened), args)
     kube = reach.opened.found.get("control-plane")
     if kube is None:
-        return answer(_unreached(reach), args.format)
+        return answer(_unreached(reach), args)
     path = args.append or record_path(args, fleet, kube.uid)
     record = _record(args, path, kube.uid)
     try:
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
             outcome = _captured(reach, record, path, args, known)
     finally:
         _let_go(record)  # where it was ended from outside: what was captured has its closing entry
-    return answer(outcome, args.format)
+    return answer(outcome, args)
 
 
 def _record(args: argparse.Namespace, path: str, uid: str) -> Record:
@@ -122,7 +122,7 @@ def _captured(
     waits = _waits(found, reach) if found.findings else {}
     answered, until = answer_of(found, waits, kube.now())
     return outcome_of(
-        found, command="recover", record=path, fleet=args.fleet, answer=answered, until=until,
+        found, command="recover", record=path, answer=answered, until=until,
         as_of=clock.shown(kube.now()),
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def _unreached(reach: Reach) -> Outcome:
     found.failed = True
     found.problems = [str(one) for one in reach.doubts()]
     return outcome_of(
-        found, command="recover", record="<none>", fleet=reach.fleet.where, answer=STOP, until={},
+        found, command="recover", record="", answer=STOP, until={},
         as_of="",
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         if args.pin and opened.unpinned:
             fleet = _pin(args.fleet, fleet, opened)
         seen = side_by_side(look, list(opened.found.values()), 32)
-    return answer(status_outcome(fleet, opened, seen), args.format, fleet=args.fleet)
+    return answer(status_outcome(fleet, opened, seen), args)
 
 
 def entries_of(fleet: Fleet) -> list[Entry]:

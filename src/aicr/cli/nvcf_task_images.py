@@ -8,6 +8,7 @@ from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_flags import add_format_flag, answer
 from aicr.cli.output import note, warn, write
 from aicr.nvcf.outcome import failure_code as failure_code
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
                 )
     except NoGo as error:
         if args.format:
-            return answer(_outcome(args, {}, UNRESOLVED, [str(error)]), args.format)
+            return answer(_outcome(args, {}, UNRESOLVED, [str(error)]), args)
         sys.stderr.write(f"aicr: error: {error}\n")
         return 2
     compared: list[Comparison] = []
@@ -90,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
             note(one)
     if args.format:
         word = DIFFERS if bad else AGREES
-        return answer(_outcome(args, named, word, bad, rendered), args.format)
+        return answer(_outcome(args, named, word, bad, rendered), args)
     write("".join(f"{key}\t{image.text}\n" if args.function_images else f"{image.text}\n"
                   for key, image in named.items()))  # fmt: skip
     for why in bad:
@@ -118,9 +119,9 @@ def _outcome(
         answer=word,
         go=word == AGREES,
         next_action=actions[word],
-        next_command="aicr nvcf mirror-check " + " ".join(i.text for i in named.values())
+        next_command=to_copy("mirror-check", *(i.text for i in named.values()))
         if word == AGREES
-        else f"aicr nvcf task-images --render {args.render}",
+        else to_copy("task-images", "--render", args.render),
         do_not=["Do not take an image or an inventory for the stack's package."],
         tables=[Table("", ["image", "reference"], [[k, i.text] for k, i in named.items()])],
         notes=reasons,

@@ -74,5 +74,5 @@ def run(args: argparse.Namespace) -> int:
                 seconds=args.timeout_account,
             )
     except AicrError as error:
-        return answer(no_answer("verify", "not-verified", error), args.format)
-    return answer(verify_page(checks, record=path), args.format)
+        return answer(no_answer("verify", "not-verified", error), args)
+    return answer(verify_page(checks, record=path), args)

@@ -31,13 +31,19 @@ _MOST = 64 * 1024 * 1024
 
 
 class Analyzed:
-    """What was found; ``missing`` is what a complete capture would have and this folder has not."""
+    """What was found; ``missing`` is what a complete capture would have and this folder has not.
 
-    __slots__ = ("captured", "missing", "run")
+    ``is_record``: it has a chain of hashes, as what ``recover`` writes.
+    """
 
-    def __init__(self, captured: Captured, missing: Sequence[str], run: str) -> None:
+    __slots__ = ("captured", "is_record", "missing", "run")
+
+    def __init__(
+        self, captured: Captured, missing: Sequence[str], run: str, *, is_record: bool
+    ) -> None:
         self.captured = captured
         self.missing = missing
+        self.is_record = is_record
         self.run = run
 
 
@@ -61,7 +67,8 @@ def analyze(folder: str, run: int = 0) -> Analyzed:
         missing.append("requests of any compute cluster (compute-<cluster>.*)")
     judge(found, _accounts(place, names, found, missing))
     found.sources.append(folder)
-    return Analyzed(found, missing, chosen)
+    is_record = os.path.lexists(os.path.join(folder, MANIFEST))
+    return Analyzed(found, missing, chosen, is_record=is_record)
 
 
 def _chosen(folder: str, run: int) -> str:

@@ -15,6 +15,7 @@ from aicr.nvcf.drain_state import (
 )
 from aicr.nvcf.outcome import Fact, Outcome, Table
 from aicr.nvcf.restarts import ASK
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,6 @@ def outcome_of(
     answered: Answered,
     *,
     command: str,
-    fleet: str,
     record: str,
     waits: float | None,
     agents: Sequence[str] = (),
@@ -74,16 +74,17 @@ def outcome_of(
     action = next_of(decision)
     if decision.answer == NOT_DRAINED:
         action = _wait(waits, answered.at)
-    head = f"aicr nvcf {{}} --fleet {fleet} --record {record}"
-    evidence = f"aicr nvcf recover --fleet {fleet} --append {record}"
+    evidence = to_copy("recover", "--append", record)
+    again = to_copy("drain", "--record", record)
+    passed = "--guide-gate-passed <REF>"
     following = {
-        DRAINED: head.format("gate") + " --guide-gate-passed <REF>",
-        RESTARTED_EMPTY: head.format("gate") + " --callers-paused --guide-gate-passed <REF>",
+        DRAINED: to_copy("gate", "--record", record, then=passed),
+        RESTARTED_EMPTY: to_copy("gate", "--record", record, then=f"--callers-paused {passed}"),
         NOT_DRAINED: evidence,
         LOST: evidence,
         VANISHED: evidence,
-        CANNOT_VERIFY: head.format("drain"),
-        PARTIAL: head.format("drain"),
+        CANNOT_VERIFY: again,
+        PARTIAL: again,
     }[decision.answer]
     second = answered.second
     return Outcome(

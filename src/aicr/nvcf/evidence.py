@@ -22,6 +22,7 @@ from aicr.nvcf import clock
 from aicr.nvcf.evidence_chain import MANIFEST, Entry, Verdict, verify
 from aicr.nvcf.evidence_files import check_private, lock_folder, unwritable, write_once
 from aicr.nvcf.evidence_manifest import Manifest, drop_torn
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Record:
         if sha256(data).hexdigest() != entry.sha256:
             raise invalid(
                 f"{self.path}/{file}: changed since it was written",
-                hint=f"aicr nvcf evidence verify {self.path} lists all that changed",
+                hint=f"{to_copy('evidence', 'verify', self.path)} lists all that changed",
             )
         return data
 
@@ -235,7 +236,8 @@ def append_record(path: str, control_plane: str) -> Record:
         if not verdict.intact:
             raise invalid(
                 f"{path}: the record does not verify: {verdict.problems[0]}",
-                hint=f"aicr nvcf evidence verify {path} says more; pass a new folder with --record",
+                hint=f"{to_copy('evidence', 'verify', path)} says more; pass a new folder "
+                "with --record",
                 details={"problems": list(verdict.problems)},
             )
         if control_plane and verdict.control_plane != control_plane:

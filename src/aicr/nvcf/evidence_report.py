@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from aicr.documents.emit import json_text
 from aicr.documents.safe import cell
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from aicr.nvcf.evidence_chain import Verdict
+    from aicr.nvcf.evidence_pack import Packed
 
 _SHOWN = 20
 
@@ -52,6 +54,21 @@ def verify_text(path: str, verdict: Verdict, form: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def packed_json(path: str, output: str, packed: Packed, *, redacted: bool) -> str:
+    """What went into a pack, for scripts."""
+    return json_text(
+        {
+            "record": path,
+            "intact": packed.verdict.intact,
+            "output": output,
+            "redacted": redacted,
+            "files": packed.files,
+            "leftOut": packed.left_out,
+            "problems": list(packed.verdict.problems),
+        }
+    )
+
+
 def show_text(path: str, verdict: Verdict, form: str) -> str:
     """The lines of the manifest, without any file's content."""
     if form == "json":
@@ -72,5 +89,5 @@ def show_text(path: str, verdict: Verdict, form: str) -> str:
             text = "(closed)" if entry.kind == "close" else f"(record by {said.get('tool')})"
         lines.append(f"{entry.time}  {cell(text)}\n")
     if not verdict.intact:
-        lines.append(f"CHANGED: aicr nvcf evidence verify {cell(path)} says how\n")
+        lines.append(f"CHANGED: {cell(to_copy('evidence', 'verify', path))} says how\n")
     return "".join(lines)

@@ -20,6 +20,7 @@ from aicr.nvcf.page import (
     tasks_check,
 )
 from aicr.nvcf.registrations import registration_differences
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def is_go(checks: Sequence[Check]) -> bool:
 
 
 def gate_page(
-    checks: Sequence[Check], answered: Answered, *, fleet: str, record: str, source: str = ""
+    checks: Sequence[Check], answered: Answered, *, record: str, source: str = ""
 ) -> Outcome:
     go = is_go(checks)
     bad = [one for one in checks if one.result in (FAILED, UNVERIFIED)]
@@ -104,9 +105,9 @@ def gate_page(
         baseline=answered.baseline,
         next_action=action,
         next_command=(
-            f"aicr nvcf gate --fleet {fleet} --record {record} --guide-gate-passed <REF>"
+            to_copy("gate", "--record", record, then="--guide-gate-passed <REF>")
             if go
-            else f"aicr nvcf drain --fleet {fleet} --record {record}"
+            else to_copy("drain", "--record", record)
         ),
         do=["Resume the NATS roll: one server, then this gate again."]
         if go

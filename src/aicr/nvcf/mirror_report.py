@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aicr.nvcf.mirror_check import NEXT, PRESENT, worst
 from aicr.nvcf.outcome import Fact, Outcome, Table
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ def mirror_outcome(
         next_action=NEXT[answer],
         do=[f"{one}: {NEXT[one]}" for one in bad] or [NEXT[PRESENT]],
         do_not=["Do not take this for the nodes' view: a node may pull through another mirror."],
-        next_command=f"aicr nvcf {'pull' if answer == PRESENT else 'mirror'}-check "
-        + " ".join(one.image.text for one in answers),
+        next_command=to_copy(
+            "pull-check" if answer == PRESENT else "mirror-check",
+            *(one.image.text for one in answers),
+        ),
         tables=[
             Table(
                 "",

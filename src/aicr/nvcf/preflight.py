@@ -29,6 +29,7 @@ from aicr.nvcf.page import (
 from aicr.nvcf.pull_check import newest_result
 from aicr.nvcf.reading import Sources, take_reading
 from aicr.nvcf.stack_versions import task_images_apply
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     return checks, reading.at
 
 
-def preflight_page(checks: Sequence[Check], at: float, *, fleet: str, record: str) -> Outcome:
+def preflight_page(checks: Sequence[Check], at: float, *, record: str) -> Outcome:
     deciding = [one for one in checks if one.result != NOT_YET_DUE]
     failed = [one for one in deciding if one.result == FAILED]
     unknown = [one for one in deciding if one.result == UNVERIFIED]
@@ -101,9 +102,7 @@ def preflight_page(checks: Sequence[Check], at: float, *, fleet: str, record: st
         as_of=clock.shown(at),
         clock={"source": "NATS servers (varz.now)"} if at else {},
         next_action=action,
-        next_command=f"aicr nvcf drain --fleet {fleet} --record {record}"
-        if answer == READY
-        else f"aicr nvcf preflight --fleet {fleet} --record {record}",
+        next_command=to_copy("drain" if answer == READY else "preflight", "--record", record),
         do=[f"{action[0].upper()}{action[1:]}."],
         do_not=("Do not roll NATS before the complete drain gate has passed.",),
         paused=answer == READY,

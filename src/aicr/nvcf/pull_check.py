@@ -8,6 +8,7 @@ from aicr.errors import AicrError, invalid
 from aicr.nvcf import clock
 from aicr.nvcf.outcome import CANNOT_VERIFY, Fact, Outcome, Table
 from aicr.nvcf.pull_reading import GO_OUTCOMES, Expected
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _run_notes(run: PullRun) -> list[str]:
     found += run.problems
     return found + [
         f"{'kept' if left.kept else 'still there'}: pod {left.namespace}/{left.name} on "
-        f"{left.cluster}; remove it with aicr nvcf pull-check --clean-up --run {run.id}"
+        f"{left.cluster}; remove it with {to_copy('pull-check', '--clean-up', '--run', run.id)}"
         for left in run.left
     ]
 

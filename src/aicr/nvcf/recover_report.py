@@ -15,6 +15,7 @@ from aicr.nvcf.matching import (
 )
 from aicr.nvcf.outcome import Fact, Outcome, Table
 from aicr.nvcf.queues import CREATION, TERMINATION
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,6 @@ def outcome_of(
     *,
     command: str,
     record: str,
-    fleet: str,
     answer: str,
     until: Mapping[str, float],
     as_of: str,
@@ -87,11 +87,13 @@ def outcome_of(
     if answer == WAIT:
         each = ", ".join(f"{name} until {clock.shown(end)}" for name, end in sorted(until.items()))
         action = f"wait for redelivery ({each}), then run drain"
-    following = (
-        f"aicr nvcf evidence pack {record} --redact"
-        if answer == STOP
-        else f"aicr nvcf drain --fleet {fleet} --record {record}"
-    )
+    following = to_copy("recover") if answer == STOP else to_copy("drain")
+    if record:
+        following = (
+            to_copy("evidence", "pack", record, "--redact")
+            if answer == STOP
+            else to_copy("drain", "--record", record)
+        )
     notes = [*found.notes]
     if any(one.outcome == WAITING for one in found.findings):
         notes.append(f"{WAITING}: {OTHER_CAUSES}")
@@ -131,7 +133,7 @@ def outcome_of(
         extra={
             "capture": found.capture,
             "problems": list(found.problems),
-            "record": record,
+            "record": record or None,
             "counts": counts_of(found.findings),
             "until": {name: clock.shown(end) for name, end in until.items()},
             "notCaptured": list(not_captured),

@@ -16,6 +16,7 @@ from aicr.nvcf.page import (
     look,
     table_of,
 )
+from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def verify_page(checks: Sequence[Check], *, record: str) -> Outcome:
         answer=answer,
         go=answer == VERIFIED,
         next_action=action,
-        next_command="" if answer == VERIFIED else f"aicr nvcf verify --record {record}",
+        next_command="" if answer == VERIFIED else to_copy("verify", "--record", record),
         do=[f"{action[0].upper()}{action[1:]}."],
         paused=answer != VERIFIED,
         tables=[table_of(checks)],
