@@ -50,11 +50,6 @@ class ChartArchive:
         """The name that Helm gives the archive."""
         return f"{self.name}-{self.version}.tgz"
 
-    @property
-    def app_version(self) -> str:
-        node = self.metadata.get("appVersion")
-        return "" if node is None or isinstance(node, Map | list) else text_of(node) or ""
-
     def below(self, subchart: str) -> dict[str, bytes]:
         """The files of a chart in ``charts/``, unpacked there or packed; {} where it is not."""
         at = f"charts/{subchart}/"
