@@ -178,18 +178,33 @@ def test_both_sources_count() -> None:
 
 
 def test_lookup_streams_are_no_queues_unless_added() -> None:
+    name = "requestToFunctionVersion_ncp"
+
     def as_lookup(page: dict[str, Any]) -> None:
         for stream in streams(page):
             if stream["name"] == RQ:
                 stream["config"]["retention"] = "limits"
+                stream["name"] = name
 
     servers = [server(number, as_lookup) for number in range(3)]
-    assert put(*servers).others == [RQ]
-    assert RQ in put(*servers, more=["rq_*"]).queues
-    left_out = [Declared(RQ, "a lookup", "ops", "2026-11-30")]
-    assert put(*servers, more=["rq_*"], not_queues=left_out).others == [RQ]
+    assert put(*servers).others == [name]
+    assert name in put(*servers, more=["request*"]).queues
+    left_out = [Declared(name, "a lookup", "ops", "2026-11-30")]
+    assert put(*servers, more=["request*"], not_queues=left_out).others == [name]
     # A work queue counts, whatever anybody declares.
-    assert RQ in put(not_queues=left_out).queues
+    assert RQ in put(not_queues=[Declared(RQ, "a lookup", "ops", "2026-11-30")]).queues
+
+
+@pytest.mark.parametrize("name", [CREATION, TERMINATION, RQ])
+def test_a_work_queue_that_keeps_what_was_consumed_is_not_understood(name: str) -> None:
+    def limits(page: dict[str, Any]) -> None:
+        for stream in streams(page):
+            if stream["name"] == name:
+                stream["config"]["retention"] = "limits"
+
+    found = put(*(server(number, limits) for number in range(3)))
+    assert name in found.queues
+    assert f"stream {name}: its retention is limits" in " ".join(map(str, found.problems))
 
 
 def test_a_machine_that_slept_during_a_reading() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -94,6 +95,50 @@ def test_drained_then_restarted_then_one_roll_later(world: World) -> None:
     assert found.decision.answer == "drained-restarted-empty"
     assert found.decision.go
     assert operator.word() == "drained"
+
+
+def test_a_statement_says_nothing_of_a_later_restart(world: World) -> None:
+    """Watched: the statement was made when the command began."""
+    world.servers.nvca(EAST, WEST)
+    operator = Operator(world)
+    with operator.record() as record:
+        gate = Gate(reach_of(world), record, Wishes(settle=0.05, callers_paused=True))
+        assert gate.answer().decision.answer == "drained"
+        again(world)
+        after = gate.answer()
+    assert after.decision.answer == "cannot-verify"
+    assert next_of(after.decision).startswith("pass --callers-paused")
+
+
+def test_a_purge_behind_redeliveries(world: World) -> None:
+    """Messages that come again and again raise the same counter as others that come once."""
+    world.servers.nvca(EAST, WEST, ack_wait=0.2)
+    bodies = [creation(name) for name in ("one", "two", "three")]
+    world.servers.publish(subject_of(), bodies[0][1])
+    world.agent(ack=False)
+    world.servers.publish(subject_of(), *(data for _, data in bodies[1:]))
+    operator = Operator(world)
+    assert operator.word() == "not-drained"
+    for _ in range(5):  # the first of them, or all three in turn
+        time.sleep(0.3)
+        world.agent(ack=False)
+    for fields, _ in bodies:
+        world.request("east", request_of(fields))
+    world.servers.api(f"STREAM.PURGE.{CREATION}")
+    found = operator.drain()
+    assert found.decision.answer == "cannot-verify"
+    assert "some came again" in " ".join(found.decision.because)
+
+
+def test_what_came_and_went_between_two_readings(small_world: World) -> None:
+    operator = Operator(small_world)
+    assert operator.word() == "drained"
+    small_world.servers.publish(subject_of(), creation("one")[1], creation("two")[1])
+    small_world.servers.api(f"STREAM.PURGE.{CREATION}")
+    found = operator.drain()
+    assert found.decision.answer == "cannot-verify"
+    assert "others were purged, expired or deleted" in found.decision.because[0]
+    assert operator.word(new_baseline="a test of purging") == "drained"
 
 
 def test_published_and_dropped_unseen_after_a_drained_reading(world: World) -> None:

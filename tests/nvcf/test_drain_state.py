@@ -174,7 +174,6 @@ def test_a_consumer_of_nobody() -> None:
         [baseline(EMPTY)], reading(10, queue(RQ)), owners={}, retired=frozenset((EAST,))
     )
     assert retired.answer == "drained"
-    assert "retired by the fleet file" in " ".join(retired.notes)
 
 
 def test_a_retired_cluster_with_messages_left_is_not_drained() -> None:
@@ -415,3 +414,15 @@ def test_what_came_after_the_baseline_is_accounted_for_too() -> None:
     past = [baseline(reading(0)), answered("not-drained", reading(5, full(CREATION, 2)))]
     gone = queue(CREATION, last_seq=12, first_seq=13)
     assert decided(past, reading(10, gone)).answer == "vanished"
+
+
+def test_every_restart_since_the_last_go_is_judged() -> None:
+    """The second one came long after anything was seen drained, whatever the first one was."""
+    went = answered("drained", reading(5))
+    asked = answered("cannot-verify", after(10, restart=8))
+    found = decided([baseline(reading(0)), went, asked], after(60, restart=55), paused=True)
+    assert found.answer == "lost"
+    assert "50 min after the last drained reading" in " ".join(found.because)
+    found = decided([baseline(reading(0)), went, asked], after(16, restart=15), paused=True)
+    assert found.answer == "drained-restarted-empty"
+    assert len([one for one in found.because if one.startswith(CREATION)]) == 2

@@ -105,6 +105,8 @@ STATEMENTS = [
     ("gate", "--guide-gate-passed", "CHG-1"), ("gate", "--callers-paused", "true"),
     ("gate", "--allow-running-tasks", "true"), ("drain", "--callers-paused", "true"),
     ("drain", "--reason", "x"), ("preflight", "--no-tasks", "true"), ("verify", "--invoke", NCA),
+    ("drain", "--plan", "true"), ("gate", "--plan", "true"), ("preflight", "--plan", "true"),
+    ("verify", "--plan", "true"),
 ]  # fmt: skip
 
 
@@ -117,10 +119,11 @@ def test_a_statement_is_made_on_the_command_line(
     monkeypatch.setenv(variable, value)
     more = ["--to", "1.0.10"] if verb == "preflight" else []
     assert command(verb, *more) == 1
-    assert f"{variable}: {flag} is a statement about this run" in command.error
+    assert f"{variable}: {flag} is said of one run" in command.error
 
 
 def test_a_gate_that_cannot_record_the_statement_holds(command: Command) -> None:
+    assert command("drain") == 0
     assert command("gate", "--guide-gate-passed", "CHG-1") == 0
     uid = some_uuid("cluster control")
     with open_record(str(command.record), uid):
@@ -286,7 +289,20 @@ def test_the_runbooks_variable_is_not_read(
     assert "NATS_CONTEXT is other and is not read; the context used is default" in command.error
 
 
+def test_a_gate_begins_no_record(command: Command) -> None:
+    """Another folder than the one meant knows of no restart: it is no go, and stays empty."""
+    assert command("drain") == 0
+    meant, command.record = command.record, command.record.with_name("recrod")
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 2
+    assert command.said["drain"] == "cannot-verify"
+    assert "there is no baseline" in " ".join(command.said["reasons"])
+    assert not list(command.record.glob("readings/*"))
+    command.record = meant
+    assert command("gate", "--guide-gate-passed", "CHG-1") == 0
+
+
 def test_gate(command: Command) -> None:
+    assert command("drain") == 0
     assert command("gate") == 2
     assert command.said["outcome"] == "hold"
     assert command.results()["the guide's own gate"] == "could not be verified"
@@ -304,6 +320,7 @@ def test_the_gate_holds(command: Command, blocked: str) -> None:
     config = {"clusterID": "d30423a8-99ce-51ca-911a-09b539a0b57a", "region": "ncp"}
     expected.write_text(json.dumps({"registrations": {"east": config, "west": config}}))
     more: list[str] = []
+    assert command("drain") == 0
     if blocked == "drain":
         world.servers.publish(subject_of(), creation("one")[1])
     elif blocked == "agents":
@@ -334,6 +351,7 @@ def test_the_gate_holds(command: Command, blocked: str) -> None:
 
 
 def test_a_gate_that_took_too_long(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command("drain") == 0
     monkeypatch.setattr("aicr.nvcf.clock.VALID", -1.0)
     assert command("gate", "--guide-gate-passed", "CHG-1") == 2
     assert command.results()["fresh"] == "could not be verified"
@@ -470,10 +488,15 @@ def test_verify(command: Command) -> None:
     assert command.said["outcome"] == "not-verified"
     new = some_uuid("new")
     cli.function(some_uuid("nf"), new, "ACTIVE")
-    cli.says("{}", '{"result": 1}')
     more = ["--new-deployment", f"{NCA}:{some_uuid('nf')}:{new}", "--invoke", NCA]
+    cli.says("{}", '{"result": 1}')
     assert command("verify", *more) == 0
     assert command.said["outcome"] == "verified"
+    assert "its words name no recorded function" in json.dumps(command.said)
+    assert command("verify", "--new-deployment", WHICH, "--invoke", NCA) == 2
+    assert command.said["outcome"] == "not-verified"
+    assert "is the recorded deployment" in json.dumps(command.said)
+    assert command.said["nextCommand"].endswith(f" --new-deployment {WHICH} --invoke {NCA}")
     for status, now in (("ACTIVE", some_uuid("another")), ("ERROR", deployment)):
         cli.function(FUNCTION, VERSION, status, now)
         assert command("verify", *more) == 2
@@ -486,17 +509,112 @@ def test_verify(command: Command) -> None:
 
 
 def test_what_was_recorded_without_its_deployment(command: Command) -> None:
-    """There is nothing to compare with: it is not verified, whatever it is now."""
+    """There is nothing to compare with: that is said before the upgrade, and not after it."""
     cli = command.cli
-    cli.function(FUNCTION, VERSION, "ACTIVE")
-    assert (
-        command("preflight", "--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH) == 0
-    )
-    cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid("another"))
+    words = ["--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH]
+    for status, deployment in (("ACTIVE", ""), ("INACTIVE", some_uuid("deployment"))):
+        cli.function(FUNCTION, VERSION, status, deployment)
+        assert command("preflight", *words) == 2
+        assert command.results()["recorded function"] == "could not be verified"
+        assert "verify could compare nothing" in json.dumps(command.said)
     cli.says("{}", '{"result": 1}')
     more = ["--new-deployment", WHICH, "--invoke", NCA]
     assert command("verify", *more) == 2
-    assert command.said["outcome"] == "not-verified"
+    assert command.results()["recorded function"] == "could not be verified"
+
+
+def test_the_last_recording_counts(command: Command) -> None:
+    """A record outlives an upgrade: what was recorded again is compared with that."""
+    words = ["--from", "1.0.10", "--to", "1.1.5", "--record-function", WHICH]
+    for deployment in ("before the last upgrade", "before this one"):
+        command.cli.function(FUNCTION, VERSION, "ACTIVE", some_uuid(deployment))
+        assert command("preflight", *words) == 0
+    command("verify")
+    assert command.results()[f"recorded function {VERSION}"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "result"),
+    [("RUNNING", "QUEUED", "failed"), ("LAUNCHED", "COMPLETED", "passed"),
+     ("RUNNING", "RUNNING", "passed"), ("RUNNING", "ERRORED", "failed")],
+)  # fmt: skip
+def test_a_task_only_goes_on(command: Command, before: str, now: str, result: str) -> None:
+    command.cli.task(TASK, before)
+    words = ["--from", "1.0.10", "--to", "1.1.5", "--record-task", f"{NCA}:{TASK}"]
+    assert command("preflight", *words) == 0
+    command.cli.task(TASK, now)
+    assert command("verify") == 2
+    assert command.results()[f"recorded task {TASK}"] == result
+    assert command.results()["recorded function"] == "could not be verified"
+
+
+@pytest.mark.parametrize(
+    ("receipt", "words", "said"),
+    [
+        ("", ["--from", "1.0.10", "--to", "1.0.1"], "the target 1.0.1 is older"),
+        ("1.0.10", ["--to", "1.0.1"], "the target 1.0.1 is older"),
+        ("1.0.1", ["--from", "1.0.9", "--to", "1.0.10"], "the upgrade receipt says 1.0.1"),
+        ("soon", ["--to", "1.0.10"], "soon is no version"),
+    ],
+)
+def test_preflight_on_wrong_versions(
+    command: Command, receipt: str, words: list[str], said: str
+) -> None:
+    if receipt:
+        store = command.world.control.store
+        meta = {"name": "nvcf-upgrade-receipt", "namespace": "nvcf"}
+        data = {"installed_stack_version": receipt}
+        store.seed(store.kind("", "configmaps"), {"metadata": meta, "data": data})
+    assert command("preflight", *words) == 2
+    assert said in json.dumps(command.said)
+    again = command.said["nextCommand"]
+    assert f"--to {words[-1]} --record {command.record}" in again
+
+
+def test_all_reasons_of_the_roll_gate_are_said(command: Command) -> None:
+    from nvcf_world import recorded
+
+    for name in ("east", "west"):
+        store = command.world.doubles[name].store
+        pods = store.kind("", "pods")
+        for pod in store.all(pods):
+            store.delete(pods, pod["metadata"]["namespace"], pod["metadata"]["name"])
+        store.seed(pods, *recorded("icms/nvca-pods-3.10.1")["items"])
+    assert command("gate") == 2
+    (why,) = [one["value"]["why"] for one in command.said["facts"]
+              if one["name"] == "agents and roll gate"]  # fmt: skip
+    assert "east: affected" in why
+    assert "west: affected" in why
+
+
+def test_flags_that_belong_to_others(command: Command) -> None:
+    for words, said in (
+        (["--timeout", "5"], "--timeout: is for --wait alone"),
+        (["--reason", "x"], "--reason: is for --new-baseline alone"),
+        (["--nats-context", "production"], "--nats-context: is for the client in nats-box"),
+    ):
+        assert command("drain", *words) == 1
+        assert said in command.error
+
+
+def test_invocations_are_waited_for_until_the_timeout(command: Command) -> None:
+    servers = command.world.servers
+    (name,) = servers.functions(1)
+    servers.publish(name.replace("_", ".") + ".a", b"{}")
+    began = time.monotonic()
+    assert command("drain", "--wait", "--timeout", "2") == 2
+    assert time.monotonic() - began > 2
+    assert command.said["next"].startswith("invocations end by themselves")
+    assert command.said["nextCommand"].endswith("--wait")
+
+
+def test_a_saved_cluster_that_is_gone(command: Command) -> None:
+    expected = command.world.folder / "saved.json"
+    gone = {"clusterID": "d30423a8-99ce-51ca-911a-09b539a0b57a"}
+    expected.write_text(json.dumps({"registrations": {"north": gone}}))
+    assert command("gate", "--expect", str(expected)) == 2
+    assert "north: " in json.dumps(command.said)
+    assert "the fleet file no cluster of that name" in json.dumps(command.said)
 
 
 def test_watch_reports_a_change_and_ends_with_the_signal(small_world: World) -> None:

@@ -58,7 +58,10 @@ def gate(
     for name, double in world.doubles.items():
         double.kubeconfig({"token": "operator"}, name=name)
     kept = ["--record", str(record)]
+    if verb == "gate" and not record.exists():
+        gate(world, given, record, direct=direct, verb="drain")
     more = {
+        "drain": [*kept, "--settle", "0.05"],
         "gate": [*kept, *DIRECT],
         "nats-roll": [],
         "preflight": [*kept, "--to", "1.1.5", "--no-tasks"],

@@ -65,9 +65,15 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Nvc
 
 
 @pytest.fixture
-def gate(place: tuple[World, NvcfCli], tmp_path: Path, quick: None) -> Gate:
+def gate(
+    place: tuple[World, NvcfCli], tmp_path: Path, quick: None, capsys: pytest.CaptureFixture[str]
+) -> Gate:
     """Runs a command; ``bounds`` are short only where something hangs: a busy machine is slow."""
     world, cli = place
+    fleet = world.fleet(accounts=[cli.entry()])
+    begun = ["drain", "--fleet", str(fleet), "--record", str(tmp_path / "record")]
+    assert main(["nvcf", *begun, "--settle", "0.05", "--timeout-nats", "30"]) == 0
+    capsys.readouterr()
 
     def run(direct: bool = True, verb: str = "gate", **bounds: float) -> int:
         fleet = world.fleet(direct=direct, accounts=[cli.entry()])

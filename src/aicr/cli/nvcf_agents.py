@@ -10,6 +10,7 @@ from aicr.cli.nvcf_flags import (
     answer,
     end_by_sigterm,
     patience_of,
+    planned,
 )
 from aicr.cli.output import note, write
 from aicr.nvcf.outcome import failure_code as failure_code
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     clusters = fleet.chosen(args.cluster)
-    if args.plan:
+    if planned(args):
         write(agents_plan(clusters, args))
         return 0
     from aicr.nvcf.registrations import registration_differences, registrations_text
@@ -73,7 +74,9 @@ def run(args: argparse.Namespace) -> int:
     if opened.wrong:
         return answer(wrong_cluster_outcome("agents", opened), args)
     notes = [f"{name}: not pinned, it is {uid}" for name, uid in opened.unpinned.items()]
-    differences = registration_differences(saved, args.expect, agents) if args.expect else []
+    differences = []
+    if args.expect:
+        differences = registration_differences(saved, args.expect, agents, fleet)
     if args.save:
         write(registrations_text(agents), args.save)
         note(f"{args.save}: the registrations of {len(agents)} clusters")
@@ -85,14 +88,9 @@ def run(args: argparse.Namespace) -> int:
 
 def digests_of(args: argparse.Namespace, fleet: Fleet) -> dict[str, str]:
     """The versions of agent images by digest: of the inventory, then of the fleet file."""
-    from aicr.nvcf.inventory import read_inventory
+    from aicr.nvcf.inventory import agent_digests
 
-    found: dict[str, str] = {}
-    if args.inventory is not None:
-        inventory = read_inventory(args.inventory)
-        found = {
-            one.digest: one.tag for one in inventory.images if one.name == "nvca" and one.digest
-        }
+    found = agent_digests(args.inventory) if args.inventory is not None else {}
     return found | dict(fleet.agent_digests)
 
 

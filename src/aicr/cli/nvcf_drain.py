@@ -6,7 +6,14 @@ import time
 
 from aicr.cli.flags import add_bool
 from aicr.cli.nvcf_countdown import countdown, said_when_left
-from aicr.cli.nvcf_flags import add_seconds, answer, end_by_sigterm, refuse_variables, seconds
+from aicr.cli.nvcf_flags import (
+    add_seconds,
+    answer,
+    end_by_sigterm,
+    planned,
+    refuse_variables,
+    seconds,
+)
 from aicr.cli.nvcf_nats import add_nats_flags
 from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import note, write
@@ -46,7 +53,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--queues", action="append", default=[], metavar="PATTERN",
         help="look at these queues only; the best answer is then partial",
     )  # fmt: skip
-    add_bool(parser, "--wait", help="while not drained, go on until redelivery has had its time")
+    add_bool(
+        parser,
+        "--wait",
+        help="while not drained, go on until redelivery had its time (invocations: the timeout)",
+    )
     parser.add_argument(
         "--timeout", type=seconds, metavar="SECONDS",
         help="with --wait, at most this long (default: the longest ack_wait and 5 minutes)",
@@ -69,7 +80,7 @@ def add_wish_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def wishes_of(args: argparse.Namespace) -> Wishes:
+def wishes_of(args: argparse.Namespace, *, begins: bool = True) -> Wishes:
     from aicr.nvcf import drain
 
     refuse_variables(args, "callers_paused", "new_baseline", "reason")
@@ -77,12 +88,17 @@ def wishes_of(args: argparse.Namespace) -> Wishes:
         raise invalid(f"--settle {args.settle:g}: at least {drain.LEAST_SETTLE:g} s are needed")
     if getattr(args, "new_baseline", False) and not args.reason:
         raise invalid("--new-baseline: needs --reason TEXT, which is kept in the record")
+    if getattr(args, "reason", "") and not args.new_baseline:
+        raise invalid("--reason: is for --new-baseline alone")
+    if getattr(args, "timeout", None) and not args.wait:
+        raise invalid("--timeout: is for --wait alone")
     return drain.Wishes(
         settle=args.settle,
         callers_paused=args.callers_paused,
         restart_window=args.restart_window,
         queues=getattr(args, "queues", ()),
         new_baseline=args.reason if getattr(args, "new_baseline", False) else "",
+        begins=begins,
     )
 
 
@@ -92,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     wishes = wishes_of(args)
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import drain_plan
 
         write(drain_plan(fleet, args, wishes.settle))
@@ -182,16 +198,18 @@ def waits_of(found: Answered, reach: Reach) -> tuple[float | None, list[str]]:
 
 
 def _wait(gate: Gate, found: Answered, reach: Reach, args: argparse.Namespace) -> Answered:
-    """Answer again until it is another, or redelivery has had its time by the servers' clock."""
+    """Answer again until it is another, or redelivery has had its time by the servers' clock; for
+    what is not redelivered by agents, until the timeout."""
     from aicr.nvcf import clock
     from aicr.nvcf.drain import longest_wait
+    from aicr.nvcf.drain_report import nvca_left
     from aicr.nvcf.drain_state import NOT_DRAINED
 
     first = found.at
     while found.decision.answer == NOT_DRAINED:
         end = first + (args.timeout or longest_wait(found))
         known, _ = waits_of(found, reach)
-        if known is not None:
+        if known is not None and nvca_left(found.decision):
             end = min(end, known) if args.timeout else known
         if found.at >= end:
             break

@@ -46,6 +46,13 @@ def add_plan_flag(parser: argparse.ArgumentParser) -> None:
     add_bool(parser, "--plan", help="print what would be read, and read nothing")
 
 
+def planned(args: argparse.Namespace) -> bool:
+    """Whether only a plan is asked for, here and now: it exits 0, and is no answer. Raises
+    INVALID_REQUEST where a variable says so."""
+    refuse_variables(args, "plan")
+    return bool(args.plan)
+
+
 def add_read_flags(
     parser: argparse.ArgumentParser, *, read: float = 60.0, tries: int = 5
 ) -> argparse._ArgumentGroup:
@@ -105,9 +112,9 @@ def refuse_variables(args: argparse.Namespace, *stated: str) -> None:
         if dest in args.sources:
             flag = "--" + dest.replace("_", "-")
             raise invalid(
-                f"{args.sources[dest]}: {flag} is a statement about this run, and is not read from "
-                "the environment",
-                hint=f"unset it, and pass {flag} where it is true",
+                f"{args.sources[dest]}: {flag} is said of one run, and is not read from the "
+                "environment",
+                hint=f"unset it, and pass {flag} where it is meant",
             )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from aicr.cli.flags import add_bool
+from aicr.cli.nvcf_agents import digests_of
 from aicr.cli.nvcf_countdown import countdown, said_when_left
 from aicr.cli.nvcf_drain import add_wish_flags, wishes_of
-from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
+from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, planned, refuse_variables
 from aicr.cli.nvcf_nats import add_nats_flags
 from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import write
@@ -43,6 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--expect", metavar="FILE", help="registrations as aicr nvcf agents --save wrote them"
     )
+    parser.add_argument(
+        "--inventory", metavar="FILE|URL",
+        help="the compute plane's inventory, for agent images that have only a digest",
+    )  # fmt: skip
     add_account_flag(parser)
 
 
@@ -52,15 +57,16 @@ def run(args: argparse.Namespace) -> int:
 
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
-    wishes = wishes_of(args)
+    wishes = wishes_of(args, begins=False)
     refuse_variables(args, "guide_gate_passed", "allow_running_tasks")
     asked = Asked(
         guide=args.guide_gate_passed.strip(),
         allow_tasks=args.allow_running_tasks,
         expected=_expected(args.expect),
+        digests=digests_of(args, fleet) if not planned(args) else None,
         account_seconds=args.timeout_account,
     )
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import gate_plan
 
         write(gate_plan(fleet, args, wishes.settle))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aicr.cli.flags import add_bool
-from aicr.cli.nvcf_flags import add_format_flag, add_registry_flags, answer, registry_of
+from aicr.cli.nvcf_flags import add_format_flag, add_registry_flags, answer, planned, registry_of
 from aicr.cli.nvcf_mirror_plan import architectures_of
 from aicr.cli.nvcf_task_images import add_inventory_flag
 from aicr.cli.output import write
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
     images = parsed(args.image)
     architectures = architectures_of(args)
-    if args.plan:
+    if planned(args):
         write("".join(
             f"GET {image.registry}: manifests and configurations of {image.path} "
             f"({', '.join(architectures)}), at most {args.timeout_registry:g} s each\n"

@@ -12,6 +12,7 @@ from aicr.cli.nvcf_flags import (
     add_seconds,
 )
 from aicr.cli.output import warn
+from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def reach_of(args: argparse.Namespace, fleet: Fleet) -> Reach:
     from aicr.nvcf.reach import open_reach
 
     said = os.environ.get("NATS_CONTEXT", "")
+    if args.nats_context and (args.nats_context_file or fleet.control_plane.nats.url):
+        raise invalid(
+            "--nats-context: is for the client in nats-box, and a direct connection was asked for",
+            hint="leave out --nats-context, or --nats-context-file and the fleet file's nats.url",
+        )
     context = args.nats_context or fleet.control_plane.nats.context
     if said and said != context:
         warn(f"NATS_CONTEXT is {said} and is not read; the context used is {context}")

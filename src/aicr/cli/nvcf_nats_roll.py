@@ -9,6 +9,7 @@ from aicr.cli.nvcf_flags import (
     add_plan_flag,
     answer,
     end_by_sigterm,
+    planned,
 )
 from aicr.cli.nvcf_nats import add_access_flags, reach_of
 from aicr.cli.output import write
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import roll_plan
 
         write(roll_plan(fleet, args))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aicr.cli.flags import add_bool
-from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, refuse_variables
+from aicr.cli.nvcf_flags import add_account_flag, end_by_sigterm, planned, refuse_variables
 from aicr.cli.nvcf_nats import add_nats_flags
 from aicr.cli.nvcf_record import answer_with_record
 from aicr.cli.output import write
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
         account_seconds=args.timeout_account,
     )
     refuse_variables(args, "no_tasks")
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import preflight_plan
 
         write(preflight_plan(fleet, args))
@@ -78,6 +78,20 @@ def run(args: argparse.Namespace) -> int:
 
     def work(reach: Reach, record: Record | None, path: str) -> Outcome:
         checks, at = preflight(reach, record, plan)
-        return preflight_page(checks, at, record=path)
+        return preflight_page(checks, at, again=_again(args, path), record=path)
 
     return answer_with_record(args, fleet, "preflight", "cannot-verify", work)
+
+
+def _again(args: argparse.Namespace, record: str) -> str:
+    """This command again, to copy."""
+    from aicr.nvcf.to_copy import to_copy
+
+    words = ["--from", args.old] if args.old else []
+    words += ["--to", args.new, "--record", record]
+    words += ["--render", args.render] if args.render else []
+    words += ["--inventory", args.inventory] if args.inventory else []
+    words += ["--no-tasks"] if args.no_tasks else []
+    words += [word for one in args.record_function for word in ("--record-function", one)]
+    words += [word for one in args.record_task for word in ("--record-task", one)]
+    return to_copy("preflight", *words)

@@ -15,6 +15,8 @@ from aicr.cli.nvcf_flags import (
     answer,
     end_by_sigterm,
     patience_of,
+    planned,
+    refuse_variables,
     registry_of,
 )
 from aicr.cli.nvcf_task_images import add_inventory_flag, add_render_flag
@@ -103,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
     clusters = fleet.chosen(args.cluster)
+    refuse_variables(args, "clean_up")
     if args.clean_up:
         return _clean_up(args, clusters)
     if args.run:
@@ -115,7 +118,7 @@ def run(args: argparse.Namespace) -> int:
             _early("no-images", images, "correct the render, and repeat"),
             args,
         )
-    if args.plan:
+    if planned(args):
         write(pull_plan(clusters, [image.text for image in images], args))
         return 0
     try:
@@ -292,7 +295,7 @@ def _clean_up(args: argparse.Namespace, clusters: Sequence[ComputeCluster]) -> i
     from aicr.nvcf.clean_up import clean_up, clean_up_text
     from aicr.nvcf.kube import open_fleet
 
-    if args.plan:
+    if planned(args):
         for cluster in clusters:
             write(
                 f"{cluster.name}: list pods of the tool in {cluster.task_namespace}, delete them\n"

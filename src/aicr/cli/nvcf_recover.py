@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from aicr.cli.flags import add_bool
-from aicr.cli.nvcf_flags import add_account_flag, answer, end_by_sigterm
+from aicr.cli.nvcf_flags import add_account_flag, answer, end_by_sigterm, planned
 from aicr.cli.nvcf_nats import add_nats_flags, reach_of
 from aicr.cli.nvcf_record import record_path
 from aicr.cli.output import note, write
@@ -53,11 +53,12 @@ def run(args: argparse.Namespace) -> int:
     from aicr.nvcf.roll_report import wrong_cluster_outcome
 
     end_by_sigterm()
-    if args.append and args.record:
+    named = args.record if "record" not in args.sources else ""  # a variable names no new folder
+    if args.append and named:
         raise invalid("--record is for a new folder, --append for one that is there: give one")
     fleet = read_fleet(args.fleet)
     known = _known(args.known_function)
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import recover_plan
 
         write(recover_plan(fleet, args))
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     if kube is None:
         return answer(_unreached(reach), args)
     path = args.append or record_path(args, fleet, kube.uid)
-    record = _record(args, path, kube.uid)
+    record = _record(args.append, named, path, kube.uid)
     try:
         with without_collector():
             outcome = _captured(reach, record, path, args, known)
@@ -78,12 +79,12 @@ def run(args: argparse.Namespace) -> int:
     return answer(outcome, args)
 
 
-def _record(args: argparse.Namespace, path: str, uid: str) -> Record:
+def _record(append: str | None, new: str | None, path: str, uid: str) -> Record:
     from aicr.nvcf.evidence import append_record, create_record
 
-    if args.record:
+    if new:
         return create_record(path, uid)
-    if args.append or os.path.lexists(path):
+    if append or os.path.lexists(path):
         return append_record(path, uid)
     return create_record(path, uid)
 

@@ -11,6 +11,7 @@ from aicr.cli.nvcf_flags import (
     answer,
     end_by_sigterm,
     patience_of,
+    planned,
 )
 from aicr.cli.output import note, write
 from aicr.nvcf.outcome import failure_code as failure_code
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
     end_by_sigterm()
     fleet = read_fleet(args.fleet)
-    if args.plan:
+    if planned(args):
         write(status_plan(fleet, args))
         return 0
     from aicr.nvcf.kube import open_fleet

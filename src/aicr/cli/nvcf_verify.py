@@ -9,6 +9,7 @@ from aicr.cli.nvcf_flags import (
     add_plan_flag,
     answer,
     end_by_sigterm,
+    planned,
     refuse_variables,
 )
 from aicr.cli.nvcf_record import no_answer
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     fleet = read_fleet(args.fleet)
     deployments = [subject_of_flag("--new-deployment", one) for one in args.new_deployment]
     refuse_variables(args, "invoke", "new_deployment")
-    if args.plan:
+    if planned(args):
         from aicr.nvcf.queue_plan import verify_plan
 
         write(verify_plan(fleet, args))
@@ -75,4 +76,13 @@ def run(args: argparse.Namespace) -> int:
             )
     except AicrError as error:
         return answer(no_answer("verify", "not-verified", error), args)
-    return answer(verify_page(checks, record=path), args)
+    return answer(verify_page(checks, again=_again(args, path)), args)
+
+
+def _again(args: argparse.Namespace, record: str) -> str:
+    """This command again, to copy."""
+    from aicr.nvcf.to_copy import to_copy
+
+    words = [word for one in args.new_deployment for word in ("--new-deployment", one)]
+    words += ["--invoke", args.invoke] if args.invoke else []
+    return to_copy("verify", "--record", record, *words)

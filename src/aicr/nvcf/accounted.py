@@ -1,12 +1,15 @@
 """Whether everything that a reading saw retained was consumed, not purged, expired or removed.
 
-Acknowledging raises what a consumer was delivered; a purge or an expiry does not.
+Acknowledging raises what a consumer was delivered; a purge or an expiry does not. A redelivery
+raises it too, so that the counters alone do not tell it from the delivery of another message.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from aicr.nvcf import clock
-from aicr.nvcf.queues import CREATION, INVOCATION, Queue
+from aicr.nvcf.queues import CREATION, INVOCATION, TERMINATION, Queue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +37,49 @@ def unaccounted(whole: Sequence[Observation], notes: list[str]) -> list[str]:
         if why:
             found.append(f"{name}: {why}")
     return found
+
+
+def uncounted(whole: Sequence[Observation]) -> list[str]:
+    """NVCA streams that are empty, and whose deliveries since the last go are not the ones that
+    were due: fewer are a purge or an expiry of what no reading saw, more are redeliveries, which
+    may hide one."""
+    start = max((index for index, one in enumerate(whole) if one.go), default=0)
+    found = []
+    for name in (CREATION, TERMINATION):
+        seen = [one.reading.queues[name] for one in whole[start:] if name in one.reading.queues]
+        if not seen or not seen[-1].empty:
+            continue
+        why = next((why for pair in pairwise(seen) if (why := _miscounted(*pair))), "")
+        if why:
+            found.append(
+                f"{name}: {why}; where you know what became of them, drain --new-baseline --reason"
+            )
+    return found
+
+
+def _miscounted(old: Queue, new: Queue) -> str:
+    kept = {name: new.consumers.get(name) for name in old.consumers}
+    if new.incarnation != old.incarnation or new.retention != "workqueue":
+        return ""
+    if any(now is None or now.created != old.consumers[name].created
+           for name, now in kept.items()):  # fmt: skip
+        return ""
+    waited = sum(one.pending for one in old.consumers.values())
+    came = new.last_seq - old.last_seq
+    due = waited + came - sum(one.pending for one in new.consumers.values())
+    made = sum(one.consumer_seq for one in new.consumers.values()) - sum(
+        one.consumer_seq for one in old.consumers.values()
+    )
+    said = f"{waited} messages were pending and {came} came, so that {max(due, 0)} were due"
+    unclaimed = new.messages - sum(one.pending + one.ack_pending for one in new.consumers.values())
+    if made < due - max(unclaimed, 0):
+        return f"{said}, and {made} deliveries were made: others were purged, expired or deleted"
+    if made > due > 0 and waited:
+        return (
+            f"{said}, and {made} deliveries were made: some came again, and hide whether all came "
+            "once"
+        )
+    return ""
 
 
 def _gone(whole: Sequence[Observation], index: int, old: Queue) -> str:

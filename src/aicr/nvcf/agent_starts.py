@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from aicr.nvcf.reach import Reach
 
 
-def read_agents(reach: Reach) -> list[Agent]:
-    """The agent of each cluster of the fleet file; one that was not reached is unverified."""
-    return agents_of(reach.opened, reach.fleet.compute, reach.fleet.agent_digests)
+def read_agents(reach: Reach, digests: Mapping[str, str] | None = None) -> list[Agent]:
+    """The agent of each cluster of the fleet file; one that was not reached is unverified.
+    ``digests`` gives images a version that the fleet file gives none."""
+    known = {**(digests or {}), **reach.fleet.agent_digests}
+    return agents_of(reach.opened, reach.fleet.compute, known)
 
 
 def agents_of(

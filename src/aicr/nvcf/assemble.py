@@ -150,7 +150,7 @@ def _stream(
     left_out: set[str],
 ) -> None:
     settings = copies[0][1].settings
-    is_queue = settings.retention != "limits"
+    is_queue = settings.retention != "limits" or kind_of(name) != "other"
     asked_for = any(fnmatchcase(name, pattern) for pattern in more) and name not in left_out
     if not is_queue and not asked_for:
         found.others.append(name)
@@ -167,6 +167,12 @@ def _stream(
     if stream.state.messages:
         clock.from_rfc3339(stream.state.first_ts, f"{what}, first_ts")
     settings = stream.settings
+    if settings.retention == "limits" and kind_of(name) != "other":
+        found.problem(
+            what,
+            "its retention is limits, so that what was consumed stays in it; a work queue was "
+            "expected",
+        )
     if len(copies) < settings.num_replicas:
         found.problem(what, f"{len(copies)} of its {settings.num_replicas} replicas were seen")
     consumers = _consumers(found, name, stream, copies)

@@ -29,12 +29,17 @@ if TYPE_CHECKING:
 
 LEAST_SETTLE = 30.0
 _KEPT_EVERY = 60.0
+_LONGEST_PAUSE = 300.0
 
 
 class Wishes:
-    """What the operator asked for. ``queues`` are patterns; ``new_baseline`` the reason for one."""
+    """What the operator asked for. ``queues`` are patterns; ``new_baseline`` the reason for one.
 
-    __slots__ = ("callers_paused", "new_baseline", "queues", "restart_window", "settle")
+    ``begins`` is False where a record without a baseline gets none: another folder than the one
+    meant would otherwise forget every restart.
+    """
+
+    __slots__ = ("begins", "callers_paused", "new_baseline", "queues", "restart_window", "settle")
 
     def __init__(
         self,
@@ -44,7 +49,9 @@ class Wishes:
         restart_window: float = 900.0,
         queues: Sequence[str] = (),
         new_baseline: str = "",
+        begins: bool = True,
     ) -> None:
+        self.begins = begins
         self.settle = settle
         self.callers_paused = callers_paused
         self.restart_window = restart_window
@@ -109,17 +116,22 @@ class Gate:
         self._replace = bool(wishes.new_baseline)
         self._kept_at = 0.0
         self._kept = ""
+        self._stated_at = 0.0
 
     def answer(self) -> Answered:
         """Read, settle, read, answer. Raises AicrError for a record that cannot be trusted or
         written."""
         sources = Sources()
-        notes: list[str] = []
+        notes = [
+            f"retired, and left aside: {one.name} ({one.reason}; {one.by}, {one.date})"
+            for one in self.reach.fleet.retired
+        ]
         past = self._read_past(notes)
         self._tell("first reading")
         owners, doubts = self.reach.owners()
         doubts = [*self.reach.doubts(), *doubts]
         first = take_reading(self.reach, past.wanted, sources)
+        self._stated_at = self._stated_at or first.at
         past = self._baseline(past, first, doubts, notes)
         self._sleep(self.wishes.settle)
         self._tell("second reading")
@@ -130,6 +142,7 @@ class Gate:
             retired=frozenset(one.name for one in self.reach.fleet.retired),
             doubts=doubts,
             callers_paused=self.wishes.callers_paused,
+            stated_at=self._stated_at,
             restart_window=self.wishes.restart_window,
         )
         decision = self._decide(past, first, second, terms)
@@ -170,7 +183,7 @@ class Gate:
         self, past: Past, first: Reading, doubts: Sequence[Problem], notes: list[str]
     ) -> Past:
         """The baseline there is, or ``first`` made one: only a whole reading can be one."""
-        if past.timeline or self.record is None:
+        if past.timeline or self.record is None or not self.wishes.begins:
             return past
         if not self.record.writable:
             notes.append("there is no baseline, and another command is writing this record")
@@ -194,7 +207,7 @@ class Gate:
         return found
 
     def _apart(self, first: Reading, second: Reading) -> list[Problem]:
-        """By the servers' clocks enough time lies between the two readings."""
+        """By the servers' clocks enough time lies between the two readings, and not far more."""
         if not first.until or not second.at:
             return []
         gap = second.at - first.until
@@ -204,6 +217,14 @@ class Gate:
                     "the two readings",
                     f"by the servers' clocks {gap:.0f} s lie between them, "
                     f"{self.wishes.settle:g} s were asked for",
+                )
+            ]
+        if gap > self.wishes.settle + _LONGEST_PAUSE:
+            return [
+                Problem(
+                    "the two readings",
+                    f"by the servers' clocks {gap / 60:.0f} min lie between them (this machine "
+                    "slept), so that what was read before the first one is too old",
                 )
             ]
         return []

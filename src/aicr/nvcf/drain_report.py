@@ -14,6 +14,7 @@ from aicr.nvcf.drain_state import (
     VANISHED,
 )
 from aicr.nvcf.outcome import Fact, Outcome, Table
+from aicr.nvcf.queues import kind_of
 from aicr.nvcf.restarts import ASK
 from aicr.nvcf.to_copy import to_copy
 
@@ -53,6 +54,17 @@ STATE_IT = (
 )
 
 
+REPEAT = (
+    "invocations end by themselves while callers stay paused: wait, and repeat drain (recover does "
+    "not read them)"
+)
+
+
+def nvca_left(decision: Decision) -> bool:
+    """Whether messages of agents are left, which redelivery or ``recover`` may explain."""
+    return any(kind_of(line.queue) in ("creation", "termination") for line in decision.lines)
+
+
 def next_of(decision: Decision) -> str:
     """The next action; "" for what is left, which depends on the time."""
     if decision.answer == CANNOT_VERIFY and all(ASK in one for one in decision.because):
@@ -72,15 +84,17 @@ def outcome_of(
     waits for that, None where it is not known. ``agents`` is what to do about agents first."""
     decision = answered.decision
     action = next_of(decision)
+    redelivery = waits is None or waits > answered.at
     if decision.answer == NOT_DRAINED:
-        action = _wait(waits, answered.at)
+        action = _wait(waits, answered.at) if nvca_left(decision) else REPEAT
     evidence = to_copy("recover", "--append", record)
     again = to_copy("drain", "--record", record)
+    waiting = to_copy("drain", "--record", record, "--wait")
     passed = "--guide-gate-passed <REF>"
     following = {
         DRAINED: to_copy("gate", "--record", record, then=passed),
         RESTARTED_EMPTY: to_copy("gate", "--record", record, then=f"--callers-paused {passed}"),
-        NOT_DRAINED: evidence,
+        NOT_DRAINED: waiting if redelivery or not nvca_left(decision) else evidence,
         LOST: evidence,
         VANISHED: evidence,
         CANNOT_VERIFY: again,

@@ -4,9 +4,11 @@ of the outcomes out. Nothing is read here, and no clock but the servers' counts.
 
 from __future__ import annotations
 
+import math
+
 from aicr.cluster import wire
 from aicr.nvcf import clock
-from aicr.nvcf.accounted import unaccounted
+from aicr.nvcf.accounted import unaccounted, uncounted
 from aicr.nvcf.left import Line, lines_of
 from aicr.nvcf.queues import CREATION, TERMINATION, Problem, Queue, Reading
 from aicr.nvcf.restarts import fallen, restarts, unseen_receipts
@@ -60,9 +62,12 @@ class Terms:
     """What the answer depends on besides readings. ``owners`` are the cluster ids of the fleet by
     id, ``retired`` ids that a person vouches for. ``doubts`` are reasons outside NATS for not
     knowing (an unpinned entry, a cluster that was not read, clocks). ``queues`` narrows the list.
+    ``callers_paused`` was stated at ``stated_at`` (NATS time), and says nothing of what came later.
     """
 
-    __slots__ = ("callers_paused", "doubts", "owners", "queues", "restart_window", "retired")
+    __slots__ = (
+        "callers_paused", "doubts", "owners", "queues", "restart_window", "retired", "stated_at",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -71,6 +76,7 @@ class Terms:
         retired: frozenset[str] = frozenset(),
         doubts: Sequence[Problem] = (),
         callers_paused: bool = False,
+        stated_at: float = math.inf,
         restart_window: float = RESTART_WINDOW,
         queues: frozenset[str] | None = None,
     ) -> None:
@@ -78,6 +84,7 @@ class Terms:
         self.retired = retired
         self.doubts = doubts
         self.callers_paused = callers_paused
+        self.stated_at = stated_at
         self.restart_window = restart_window
         self.queues = queues
 
@@ -118,8 +125,12 @@ def decide(
     vanished = [] if lost else unaccounted(whole, notes)
     doubts = _doubts(first, second, terms)
     if not timeline:
-        doubts.append("no baseline could be written, so that losses before now cannot be seen")
+        doubts.append(
+            "there is no baseline (the first drain writes one), so that losses before now cannot "
+            "be seen"
+        )
     doubts += [one.why for one in found if one.verdict == CANNOT_VERIFY]
+    doubts += uncounted(whole)
     lines = lines_of([one.reading for one in timeline], first, second, terms.owners)
     moving = _moving(first, second)
     notes += _notes(whole, second, terms)
@@ -213,9 +224,6 @@ def _notes(whole: Sequence[Observation], second: Reading, terms: Terms) -> list[
             continue
         if f"{stream}Consumer" in queue.consumers:
             notes.append(f"{stream}Consumer is the control plane's own consumer")
-        for cluster in sorted(terms.retired):
-            if f"{stream}-{cluster}" in queue.consumers:
-                notes.append(f"{stream}: cluster {cluster} is retired by the fleet file")
         for cluster, name in sorted(terms.owners.items()):
             if f"{stream}-{cluster}" not in queue.consumers:
                 notes.append(f"{stream}: cluster {name} ({cluster}) has no consumer")

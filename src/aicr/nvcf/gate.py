@@ -24,7 +24,7 @@ from aicr.nvcf.to_copy import to_copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from aicr.nvcf.agents import Agent
     from aicr.nvcf.drain import Answered, Gate
@@ -40,9 +40,10 @@ GUIDE = (
 
 class Asked:
     """What the operator states. ``guide`` is where the passed gate of the guide is written down;
-    ``expected`` the saved registrations (path and content), None where none were given."""
+    ``expected`` the saved registrations (path and content), None where none were given.
+    ``digests`` gives agent images by digest a version."""
 
-    __slots__ = ("account_seconds", "allow_tasks", "expected", "guide")
+    __slots__ = ("account_seconds", "allow_tasks", "digests", "expected", "guide")
 
     def __init__(
         self,
@@ -50,8 +51,10 @@ class Asked:
         guide: str,
         allow_tasks: bool = False,
         expected: tuple[str, bytes] | None = None,
+        digests: Mapping[str, str] | None = None,
         account_seconds: float = 30.0,
     ) -> None:
+        self.digests = digests
         self.guide = guide
         self.allow_tasks = allow_tasks
         self.expected = expected
@@ -61,13 +64,14 @@ class Asked:
 def decide_gate(
     reach: Reach, record: Record | None, drain: Gate, asked: Asked
 ) -> tuple[list[Check], Answered]:
-    """Every check; the drain gate comes last, so that it is the freshest. Raises AicrError for a
+    """Every check. The two readings come first: all else is asked after them, and ``fresh`` is
+    judged at the end, so that nothing in the answer is older than it says. Raises AicrError for a
     record that cannot be trusted."""
-    agents = read_agents(reach)
+    answered = drain.answer()
+    agents = read_agents(reach, asked.digests)
     tasks = tasks_check(
         reach.fleet.control_plane.accounts, seconds=asked.account_seconds, allowed=asked.allow_tasks
     )
-    answered = drain.answer()
     checks = [
         _drain(answered),
         roll_check(reach, agents, answered.second),
@@ -149,12 +153,12 @@ def _identities(reach: Reach, agents: Sequence[Agent], asked: Asked) -> Check:
         )
     path, data = asked.expected
     try:
-        differences = registration_differences(data, path, agents)
+        differences = registration_differences(data, path, agents, reach.fleet)
     except AicrError as error:
         return Check(name, UNVERIFIED, error.message)
     if differences:
         then = "find out who changed the registration: a new identity can orphan deployments"
-        return Check(name, FAILED, differences[0], then=then, source="NVCFBackend")
+        return Check(name, FAILED, "; ".join(differences), then=then, source="NVCFBackend")
     return Check(name, PASSED, "clusters and registrations are the saved ones", source=path)
 
 

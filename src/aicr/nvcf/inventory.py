@@ -194,3 +194,13 @@ def _text(node: Node | None) -> str:
     if isinstance(node, Scalar):
         return node.text
     return node if isinstance(node, str) else ""
+
+
+def agent_digests(where: str) -> dict[str, str]:
+    """The versions of the agent's images by digest, of a compute plane's inventory. Raises as
+    ``read_inventory``."""
+    return {
+        one.digest: one.tag
+        for one in read_inventory(where).images
+        if one.name == "nvca" and one.digest
+    }

@@ -20,7 +20,9 @@ BAD_INVOCATION = 1
 FORMATS = ("table", "json", "markdown")
 CANNOT_VERIFY = "cannot-verify"
 _NAMED = 3
-KEPT_PAUSED = "Callers keep paused: deployments, scaling, invocations, tasks."
+_CALLERS = "deployments, scaling, invocations, tasks"
+KEPT_PAUSED = f"Callers keep paused: {_CALLERS}."
+TO_PAUSE = f"Callers to pause before the drain: {_CALLERS}."
 
 
 class Fact:
@@ -53,13 +55,28 @@ class Outcome:
     (``unpinned``). ``as_of`` and ``valid_until`` are RFC 3339 times of a server, "" where none was
     read. ``clock`` says whose times they are and how far apart; ``baseline`` which one was used.
     ``next_action`` is in words, ``next_command`` to copy. ``do`` and ``do_not`` are whole
-    sentences. ``paused`` adds what callers keep paused. ``extra`` are further top-level keys of
-    the JSON form.
+    sentences. ``callers`` says what callers keep paused, "" that they go on. ``extra`` are further
+    top-level keys of the JSON form.
     """
 
     __slots__ = (
-        "answer", "as_of", "baseline", "because", "clock", "command", "do", "do_not", "extra",
-        "facts", "go", "next_action", "next_command", "notes", "paused", "tables", "valid_until",
+        "answer",
+        "as_of",
+        "baseline",
+        "because",
+        "callers",
+        "clock",
+        "command",
+        "do",
+        "do_not",
+        "extra",
+        "facts",
+        "go",
+        "next_action",
+        "next_command",
+        "notes",
+        "tables",
+        "valid_until",
     )  # fmt: skip
 
     def __init__(
@@ -77,7 +94,7 @@ class Outcome:
         next_command: str = "",
         do: Sequence[str] = (),
         do_not: Sequence[str] = (),
-        paused: bool = True,
+        callers: str = KEPT_PAUSED,
         facts: Sequence[Fact] = (),
         tables: Sequence[Table] = (),
         notes: Sequence[str] = (),
@@ -95,7 +112,7 @@ class Outcome:
         self.next_command = next_command
         self.do = do
         self.do_not = do_not
-        self.paused = paused
+        self.callers = callers
         self.facts = facts
         self.tables = tables
         self.notes = notes
@@ -139,9 +156,7 @@ def as_json(outcome: Outcome) -> dict[str, object]:
         "nextCommand": outcome.next_command or None,
         "do": list(outcome.do),
         "doNot": list(outcome.do_not),
-        "keepPaused": KEPT_PAUSED.partition(": ")[2].rstrip(".").split(", ")
-        if outcome.paused
-        else [],
+        "keepPaused": _CALLERS.split(", ") if outcome.callers else [],
         "notes": list(outcome.notes),
         **outcome.extra,
         "facts": [_fact(fact) for fact in outcome.facts],
@@ -167,8 +182,8 @@ def _table(outcome: Outcome, width: int) -> str:
     parts.append("\n")
     parts += [f"Do:      {_indented(line)}\n" for line in _do(outcome)]
     parts += [f"Do not:  {_indented(line)}\n" for line in outcome.do_not]
-    if outcome.paused:
-        parts.append(f"{KEPT_PAUSED}\n")
+    if outcome.callers:
+        parts.append(f"{outcome.callers}\n")
     if outcome.next_command:
         parts.append(f"Next:    {cell(outcome.next_command)}\n")
     return "".join(parts)
@@ -189,8 +204,8 @@ def _markdown(outcome: Outcome) -> str:
         parts.append("\n")
     parts += [f"- **Do:** {escaped(line)}\n" for line in _do(outcome)]
     parts += [f"- **Do not:** {escaped(line)}\n" for line in outcome.do_not]
-    if outcome.paused:
-        parts.append(f"- {KEPT_PAUSED}\n")
+    if outcome.callers:
+        parts.append(f"- {outcome.callers}\n")
     if outcome.next_command:
         parts.append(f"\n```\n{cell(outcome.next_command)}\n```\n")
     return "".join(parts)

@@ -64,7 +64,7 @@ def roll_check(reach: Reach, agents: Sequence[Agent], reading: Reading) -> Check
         why = "every agent is corrected, and every consumer is one of theirs"
         return Check(name, PASSED, why, source=source)
     result = UNVERIFIED if found.answer == CANNOT_VERIFY else FAILED
-    return Check(name, result, found.reasons[0], then="aicr nvcf nats-roll", source=source)
+    return Check(name, result, "; ".join(found.reasons), then="aicr nvcf nats-roll", source=source)
 
 
 def tasks_check(accounts: Sequence[Account], *, seconds: float, allowed: bool) -> Check:

@@ -13,7 +13,7 @@ from aicr.errors import NOT_FOUND, AicrError
 from aicr.nvcf import clock
 from aicr.nvcf.agent_starts import read_agents
 from aicr.nvcf.baseline import read_live, read_past, write_baseline
-from aicr.nvcf.outcome import CANNOT_VERIFY, Outcome
+from aicr.nvcf.outcome import CANNOT_VERIFY, TO_PAUSE, Outcome
 from aicr.nvcf.page import (
     FAILED,
     NOT_APPLICABLE,
@@ -30,6 +30,7 @@ from aicr.nvcf.pull_check import newest_result
 from aicr.nvcf.reading import Sources, take_reading
 from aicr.nvcf.stack_versions import task_images_apply
 from aicr.nvcf.to_copy import to_copy
+from aicr.versions.semver import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     old, version = _version(reach, plan)
     checks = [version]
     checks += _images(reach, record, plan, old)
-    agents = read_agents(reach)
+    agents = read_agents(reach, _digests(plan))
     reading = take_reading(reach, set(), Sources())
     doubts = [str(one) for one in reach.doubts()]
     checks.append(roll_check(reach, agents, reading))
@@ -86,7 +87,19 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     return checks, reading.at
 
 
-def preflight_page(checks: Sequence[Check], at: float, *, record: str) -> Outcome:
+def _digests(plan: Plan) -> dict[str, str]:
+    """The versions of agent images by digest that the inventory knows; whether it can be read is
+    said where the images are compared."""
+    from aicr.nvcf.inventory import agent_digests
+
+    try:
+        return agent_digests(plan.inventory) if plan.inventory else {}
+    except AicrError:
+        return {}
+
+
+def preflight_page(checks: Sequence[Check], at: float, *, again: str, record: str) -> Outcome:
+    """``again`` is the command that was run."""
     deciding = [one for one in checks if one.result != NOT_YET_DUE]
     failed = [one for one in deciding if one.result == FAILED]
     unknown = [one for one in deciding if one.result == UNVERIFIED]
@@ -102,10 +115,10 @@ def preflight_page(checks: Sequence[Check], at: float, *, record: str) -> Outcom
         as_of=clock.shown(at),
         clock={"source": "NATS servers (varz.now)"} if at else {},
         next_action=action,
-        next_command=to_copy("drain" if answer == READY else "preflight", "--record", record),
+        next_command=to_copy("drain", "--record", record) if answer == READY else again,
         do=[f"{action[0].upper()}{action[1:]}."],
         do_not=("Do not roll NATS before the complete drain gate has passed.",),
-        paused=answer == READY,
+        callers=TO_PAUSE,
         tables=[table_of(checks)],
         facts=facts_of(checks),
         notes=["queues are not due yet: callers are not paused, so that they decide nothing here"],
@@ -114,22 +127,40 @@ def preflight_page(checks: Sequence[Check], at: float, *, record: str) -> Outcom
 
 def _version(reach: Reach, plan: Plan) -> tuple[str, Check]:
     name = "installed stack"
-    if plan.old:
-        why = f"{plan.old}, as given; target {plan.new}"
-        return plan.old, Check(name, PASSED, why, source="--from")
+    _, config_map, key = RECEIPT
+    receipt, doubt = _receipt(reach)
+    if plan.old and receipt and parse(receipt) != parse(plan.old):
+        why = f"{plan.old} was given, and the upgrade receipt says {receipt}"
+        return plan.old, Check(name, FAILED, why, then="correct --from, or leave it out",
+                               source=config_map)  # fmt: skip
+    version, source = (plan.old, "--from") if plan.old else (receipt, config_map)
+    if not version and doubt:
+        return "", Check(name, UNVERIFIED, doubt, then="pass --from VERSION")
+    if not version:
+        return "", Check(name, PASSED, "no upgrade receipt: a 0.x install", source=config_map)
+    before, after = parse(version), parse(plan.new)
+    if before is None or after is None:
+        why = f"{config_map}: {key} {version} is no version"
+        return "", Check(name, UNVERIFIED, why, then="pass --from VERSION")
+    if after < before:
+        why = f"{version} is installed, and the target {plan.new} is older"
+        return version, Check(name, FAILED, why, then="correct --from and --to", source=source)
+    given = ", as given" if plan.old else ""
+    return version, Check(name, PASSED, f"{version}{given}; target {plan.new}", source=source)
+
+
+def _receipt(reach: Reach) -> tuple[str, str]:
+    """The version that the upgrade receipt says, and why it is not known: both "" for none."""
     namespace, config_map, key = RECEIPT
     try:
         found = reach.control.get("configmaps", namespace, config_map)
     except ApiError as error:
-        if error.code == NOT_FOUND and error.kind != "namespaces":
-            return "", Check(name, PASSED, "no upgrade receipt: a 0.x install", source=config_map)
-        return "", Check(name, UNVERIFIED, error.message, then="pass --from VERSION")
+        absent = error.code == NOT_FOUND and error.kind != "namespaces"
+        return "", "" if absent else error.message
     except AicrError as error:
-        return "", Check(name, UNVERIFIED, error.message, then="pass --from VERSION")
+        return "", error.message
     version = str((found.get("data") or {}).get(key) or "")
-    if not version:
-        return "", Check(name, UNVERIFIED, f"{config_map} has no {key}", then="pass --from VERSION")
-    return version, Check(name, PASSED, f"{version}; target {plan.new}", source=config_map)
+    return version, "" if version else f"{config_map} has no {key}"
 
 
 def _images(reach: Reach, record: Record | None, plan: Plan, old: str) -> list[Check]:
@@ -180,7 +211,8 @@ def _pulled(record: Record | None, wanted: Sequence[tuple[str, str]]) -> Check:
     import time
 
     name = "pull check"
-    then = "aicr nvcf pull-check --render DIR, with the same --record"
+    words = () if record is None else ("--record", record.path)
+    then = to_copy("pull-check", *words, then="--render <DIR>")
     try:
         newest = newest_result(record) if record is not None else None
         age = time.time() - clock.from_rfc3339(newest.written, name) if newest is not None else 0.0
@@ -211,8 +243,13 @@ def _baseline(
     then = "aicr nvcf drain names what could not be read"
     if record is None or not record.writable:
         return Check(name, UNVERIFIED, "there is no record that can be written", then=then)
-    if read_past(record).timeline:
-        return Check(name, PASSED, "there is one already; drain --new-baseline replaces it")
+    past = read_past(record)
+    if past.timeline:
+        why = (
+            f"there is one already: {past.file}, of {clock.shown(past.timeline[0].reading.at)}; "
+            "drain --new-baseline --reason replaces it"
+        )
+        return Check(name, PASSED, why, source="record")
     if reading.problems or doubts:
         why = doubts[0] if doubts else str(reading.problems[0])
         return Check(name, UNVERIFIED, why, then=then)
@@ -241,6 +278,12 @@ def _remembered(subject: tuple[str, ...], reach: Reach, record: Record | None, p
     found = look(subject, reach.fleet.control_plane.accounts, seconds=plan.account_seconds)
     if found.problem:
         return Check(name, UNVERIFIED, found.problem)
+    if subject[0] == "function" and (found.said != "ACTIVE" or not found.deployment):
+        why = f"it is {found.said}, and its deployment is {found.deployment or 'not stated'}"
+        return Check(
+            name, UNVERIFIED, f"{why}: verify could compare nothing",
+            then="record one that is ACTIVE, with a deployment",
+        )  # fmt: skip
     if record is None or not record.writable:
         return Check(name, UNVERIFIED, "there is no record that can be written")
     record.write(

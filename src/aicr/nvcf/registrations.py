@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from aicr.nvcf.agents import Agent
+    from aicr.nvcf.fleet import Fleet
 
 
 def registrations_text(agents: Sequence[Agent]) -> str:
@@ -24,13 +25,20 @@ def registrations_text(agents: Sequence[Agent]) -> str:
     return json.dumps({"registrations": said}, indent=2, sort_keys=True) + "\n"
 
 
-def registration_differences(data: bytes, where: str, agents: Sequence[Agent]) -> list[str]:
+def registration_differences(
+    data: bytes, where: str, agents: Sequence[Agent], fleet: Fleet
+) -> list[str]:
     """What is otherwise than it was saved. Raises INVALID_REQUEST."""
     said = plain(read_yaml(data, where))
     saved = said.get("registrations") if isinstance(said, dict) else None
     if not isinstance(saved, dict):
         raise invalid(f"{where}: registrations: expected a map, as --save writes it")
-    found: list[str] = []
+    named = {one.name for one in fleet.compute}
+    found = [
+        f"{name}: {where} has its registration, and the fleet file no cluster of that name"
+        for name in sorted(map(str, saved))
+        if name not in named
+    ]
     for agent in agents:
         before: Mapping[str, object] = saved.get(agent.cluster) or {}
         if not before:

@@ -32,19 +32,20 @@ class Restart:
 
 
 def restarts(whole: Sequence[Observation], terms: Terms) -> list[Restart]:
-    """``whole`` ends with the two readings that are to be answered."""
+    """Every one; ``whole`` ends with the two readings that are to be answered."""
     found = []
     names = sorted({name for one in whole for name in one.reading.queues})
     settled = max((index for index, one in enumerate(whole) if one.go), default=0)
     for name in names:
+        known: set[float] = set()  # a queue that is gone shows one restart in every reading since
         for index in range(settled + 1, len(whole)):
             before = _last_seen(whole, name, index)
             if before is None:
                 continue
             began = _began(before, whole[index].reading)
-            if began is not None:
+            if began is not None and began not in known:
+                known.add(began)
                 found.append(_judge(whole, name, index, began, terms))
-                break
     return found
 
 
@@ -113,7 +114,7 @@ def _judge(
             f"{name}: its server restarted at {at}, and {moved} since the first drained reading: "
             "callers were not paused, so that what came before the restart may be gone unseen",
         )
-    if not terms.callers_paused:
+    if not terms.callers_paused or began > terms.stated_at:
         return Restart(
             name,
             "cannot-verify",
@@ -123,8 +124,9 @@ def _judge(
     return Restart(
         name,
         "drained-restarted-empty",
-        f"{name}: its server restarted at {at}; it was drained {max(gap, 0):.0f} s before that, "
-        "and callers were paused, as you said",
+        f"{name}: its server restarted at {at}; it was drained {max(gap, 0):.0f} s before that (at "
+        f"most {terms.restart_window / 60:.0f} min may lie between), and callers were paused, as "
+        "you said",
     )
 
 
