@@ -15,6 +15,8 @@ MAX_FILES = 5_000
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 # Of a zip entry, in the upper half of its attributes: what kind of file Unix says that it is.
 _KIND, _REGULAR = 0o170000, 0o100000
+# Stored and deflated: of the other methods the standard library unpacks all before it is asked to.
+_BOUNDED = (0, 8)
 
 
 class Packed:
@@ -110,6 +112,8 @@ def _unzipped(data: bytes, location: str, largest: int) -> dict[str, bytes]:
                 if member.is_dir():
                     continue
                 path = _plain_path(member, location)
+                if member.compress_type not in _BOUNDED:
+                    raise invalid(f'{location}: "{path}" is neither stored nor deflated')
                 with archive.open(member) as file:
                     content = file.read(room + 1)
                 room -= len(content)

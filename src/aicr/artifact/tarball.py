@@ -74,6 +74,9 @@ def unpack(
                 file = tar.extractfile(member)
                 assert file is not None
                 found[path] = (file.read(), bool(member.mode & 0o100))
+    except RecursionError:  # of headers that only describe the next one
+        why = "headers without files"
+        raise invalid(f"{where}: not a tar archive that can be read: {why}") from None
     except (tarfile.TarError, EOFError, UnicodeError, ValueError, OverflowError) as error:
         raise invalid(f"{where}: not a tar archive that can be read: {error}") from None
     for path in found:

@@ -6,7 +6,8 @@ None of them decides whether a component is there: that is ``--set component:ena
 from __future__ import annotations
 
 from aicr.bundle.overrides import ENABLED, Override, is_utf8, raise_any, split_component
-from aicr.bundle.setpath import PathError, parse_path, spell, split_assignment
+from aicr.bundle.setpath import DEEPEST, PathError, parse_path, spell, split_assignment
+from aicr.documents.nodes import first_twice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from aicr.bundle.setpath import Path
 
 _LONGEST = 120
+_TOO_DEEP = f"nested too deeply: values nest to no more than {DEEPEST} levels"
 
 
 def parse_json(texts: Iterable[str]) -> list[Override]:
@@ -30,12 +32,10 @@ def parse_json(texts: Iterable[str]) -> list[Override]:
             component, path, word = _assignment(text, "component:path=<json>")
             found += [
                 Override(component, at, value, given=given)
-                for at, value in _leaves(path, _json_value(word))
+                for at, value in _leaves(path, _json_value(word, len(path)))
             ]
         except PathError as error:
             problems.append(f"{given}: {error}")
-        except RecursionError:
-            problems.append(f"{given}: the JSON is nested too deeply")
     raise_any(problems)
     return found
 
@@ -136,14 +136,14 @@ def _leaves(path: Path, value: object) -> Iterator[tuple[Path, object]]:
         yield from _leaves((*path, key), item)
 
 
-def _json_value(text: str) -> object:
+def _json_value(text: str, above: int) -> object:
+    """``above`` is how many steps lead to it."""
     import json
 
     def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(items)
         if len(found) < len(items):
-            names = [key for key, _ in items]
-            twice = next(key for key in names if names.count(key) > 1)
+            twice = first_twice(key for key, _ in items)
             raise PathError(f'the key "{twice}" is there twice')
         return found
 
@@ -167,9 +167,25 @@ def _json_value(text: str) -> object:
         raise
     except ValueError:
         raise PathError("a number has too many digits") from None
+    except RecursionError:
+        raise PathError(_TOO_DEEP) from None
+    if _deeper(value, DEEPEST - above):
+        raise PathError(_TOO_DEEP)
     if not is_utf8(json.dumps(value, ensure_ascii=False)):
         raise PathError("half of a surrogate pair is no text")
     return value
+
+
+def _deeper(value: object, levels: int) -> bool:
+    """Whether maps and lists nest deeper in ``value``; a level at a time, without recursion."""
+    level = [value]
+    for _ in range(levels + 1):
+        inside = [one.values() if isinstance(one, dict) else one for one in level
+                  if isinstance(one, dict | list)]  # fmt: skip
+        if not inside:
+            return False
+        level = [item for one in inside for item in one]
+    return True
 
 
 def _short(text: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aicr.recipe.model import Recipe
 
 ENABLED = "enabled"
+# Each is compared with each: a thousand take a third of a second.
+MOST = 1000
 
 
 class Override:
@@ -102,6 +104,11 @@ def settle(
     overrides: Sequence[Override], recipe: Recipe, registry: Mapping[str, RegistryEntry]
 ) -> Settled:
     """The overrides by component. Raises INVALID_REQUEST for those without effect."""
+    if len(overrides) > MOST:
+        raise invalid(
+            f"{len(overrides)} overrides, more than the {MOST} allowed",
+            hint="values that are so many belong in a values file of the catalog, or of --data",
+        )
     problems: list[str] = []
     names = _names(recipe, registry)
     chosen: dict[str, list[Override]] = {}

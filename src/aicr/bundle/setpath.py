@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _INTEGER = r"[+-]?[0-9]+"
 LONGEST_LIST = 1024
+# Documents nest to 64 levels, and what is set has to be read again.
+DEEPEST = 48
 # What ``lookup`` gives where nothing is; None is a value.
 MISSING = object()
 
@@ -162,15 +164,20 @@ def _path(text: str, at: int, end: str) -> tuple[Path, int]:
             where = f'after "{spell(tuple(path))}"' if path else "at the beginning"
             raise PathError(f"a key is empty {where}")
         path.append(key)
+        if len(path) > DEEPEST:
+            raise PathError(f"a path has no more than {DEEPEST} steps")
         at = stop
         while text[at : at + 1] == "[":
             close = text.find("]", at)
             digits = text[at + 1 : close] if close > 0 else ""
-            if not (digits.isascii() and digits.isdigit()) or int(digits[:6]) >= LONGEST_LIST:
+            plain = digits.isascii() and digits.isdigit() and len(digits) <= 6
+            if not plain or int(digits) >= LONGEST_LIST:
                 raise PathError(
                     f'"{spell(tuple(path))}[" needs the number of an item and "]" behind it'
                 )
             path.append(int(digits))
+            if len(path) > DEEPEST:
+                raise PathError(f"a path has no more than {DEEPEST} steps")
             at = close + 1
         if at >= len(text) or text[at] == (end or None):
             return tuple(path), at

@@ -7,6 +7,10 @@ keeps its text, and ``scalars.plain`` gives native values where a field is free-
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class Scalar:
     """A plain scalar that is null, a boolean, an integer or a float to YAML 1.2 core."""
@@ -65,3 +69,13 @@ def kind_of(node: Node) -> str:
     if text.lower() in ("true", "false"):
         return f"the boolean {text}"
     return f"the number {text}"
+
+
+def first_twice(keys: Iterable[str]) -> str:
+    """The first key that was there before; "" where none was."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            return key
+        seen.add(key)
+    return ""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 10 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_ALIASED_NODES = 100_000
+MAX_DIRECTIVES = 16
 
 _CORE = "tag:yaml.org,2002:"
 _SCALAR_TAGS = (_CORE + "int", _CORE + "float", _CORE + "bool", _CORE + "null")
@@ -83,6 +84,8 @@ def _decode(data: bytes | str, where: str) -> str:
     if "\0" in data:
         line = data.count("\n", 0, data.index("\0")) + 1
         raise invalid(f"{where}:{line}: a NUL byte (is this a binary file?)")
+    if data.count("\n%") > MAX_DIRECTIVES:  # each costs libyaml a look at all before it
+        raise invalid(f"{where}: more than {MAX_DIRECTIVES} lines begin with % (directives)")
     return data
 
 

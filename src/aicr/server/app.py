@@ -124,18 +124,20 @@ class App:
                 await self._lifespan(receive, send)
             return
         start = time.perf_counter()
-        accept, request_id = b"", b""
+        accept, request_id, bodied = b"", b"", False
         for name, value in scope["headers"]:
             if name == b"accept":
                 accept = accept + b"," + value if accept else value
             elif name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
                 request_id = value
+            elif name == b"transfer-encoding" or (name == b"content-length" and value != b"0"):
+                bodied = True
         if not request_id:
             self._count += 1
             request_id = f"{self._prefix}-{self._count}".encode()
         scope["aicr.accept"], scope["aicr.request_id"] = accept, request_id
         scope["app"] = self  # with it the router raises, and one place words every refusal
-        if scope["method"] == "GET":
+        if scope["method"] == "GET" and not bodied:
             kept = self._kept.get((scope["path"], scope["query_string"], accept))
             if kept is not None:
                 await _send_kept(send, kept, request_id)
@@ -226,6 +228,10 @@ class App:
         query: bytes = request.scope["query_string"]
         if request.method == "POST":
             body, kind = await self._bodies.receive(request)
+        elif request.headers.get("content-length", "0") != "0" or (
+            "transfer-encoding" in request.headers
+        ):
+            raise invalid("a GET has no body", hint="use POST, or put the fields into the query")
         try:
             ask = Ask(query.decode("latin-1"), form, body, kind)
             answer = await self._work.run(partial(function, self._service, ask))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
+from aicr.artifact.packed import is_archive
 from aicr.documents.fields import Fields, Problems
 from aicr.documents.nodes import Map, Node, Scalar, Seq
-from aicr.documents.scalars import is_text
 from aicr.errors import AicrError, invalid
 from aicr.library import Recipe
 
@@ -24,6 +24,9 @@ LISTS = ("set", "setJson", "dynamic", "platforms", "systemNodeSelector", "system
          "acceleratedNodeSelector", "acceleratedNodeToleration", "workloadSelector")  # fmt: skip
 LARGEST_QUERY = 8 * 1024
 LARGEST_NAME = 200
+MOST_NODES = 999_999_999
+_MOST_NAMED = 20
+_NAMED_DOCUMENTS = ("from", "to", "recipe")
 
 _CRITERIA_DOCUMENT = frozenset(("apiVersion", "kind", "metadata", "spec"))
 # Names of flags that name a path, a cluster or an address on the machine of the command line.
@@ -65,16 +68,21 @@ class Asked:
                 items.lines.append(0)
             elif key in node:
                 raise invalid(f"{key}: is there twice")
+            elif key == "nodes":
+                node[key] = _whole_number(value)
             else:
-                native = key in NUMBERS_AND_BOOLEANS and not is_text(value)
+                native = key in NUMBERS_AND_BOOLEANS and value.lower() in ("true", "false")
                 node[key] = Scalar(value) if native else value
         unknown = sorted(key for key in node if key not in allowed)
         if unknown:
+            more = len(unknown) - _MOST_NAMED
             raise invalid(
-                f"{', '.join(unknown)}: not known here",
-                hint=f"there are: {', '.join(allowed)}",
-                details={"unknown": list(unknown)},
+                f"{', '.join(unknown[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}: not "
+                "known here",
+                hint=f"there are: {', '.join(allowed)}" if allowed else "nothing is asked for here",
+                details={"unknown": unknown[:_MOST_NAMED]},
             )
+        _check_together(node, main if self.whole is not None else "", bool(main))
         self._problems = Problems()
         self.fields = Fields(node, "request", "", self._problems)
 
@@ -84,6 +92,8 @@ class Asked:
         if ask.kind == "archive":
             if not main:
                 raise invalid("the body is an archive, and none is asked for here")
+            if not is_archive(ask.body):
+                raise invalid("the body is no .zip or .tar.gz with files in it")
             self.whole = ask.body
             return Map()
         if ask.kind == "json":
@@ -148,8 +158,8 @@ class Asked:
         if fields is not self.fields:
             fields.done()
         self._problems.raise_any()
-        if nodes > 1_000_000_000:
-            raise invalid(f"nodes: expected no more than 1000000000, found {nodes}")
+        if nodes > MOST_NODES:
+            raise invalid(f"nodes: expected no more than {MOST_NODES}, found {nodes}")
         given_words = {name: word for name, word in stated.items() if word}
         try:
             return make_criteria(given_words, service.catalog.layers, nodes=nodes, strict=strict)
@@ -181,6 +191,26 @@ class Asked:
         if isinstance(node, Map) and set(node) == {"archive"}:
             return Recipe.read(_decoded(node["archive"], key), name)
         return Recipe.of(node, name)
+
+
+def _check_together(node: Map, body: str, documents: bool) -> None:
+    """What says something of a field that is not there, or nothing where a document belongs:
+    the answer would be to another question. ``body`` is the field that the whole body is."""
+    for key in (*_NAMED_DOCUMENTS, "criteria"):
+        if node.get(key) == Scalar("null"):
+            raise invalid(f"{key}: is null", hint=f"send a document, or leave {key} out")
+    for key in _NAMED_DOCUMENTS:
+        if f"{key}Name" in node and key not in node and key != body:
+            raise invalid(f"{key}Name: there is no {key} that it could name")
+    if documents and "criteriaStrict" in node and "criteria" not in node:
+        raise invalid("criteriaStrict: is for criteria, and there are none")
+
+
+def _whole_number(value: str) -> Scalar:
+    """A number of the query, as the command line takes it: plain digits, decimal."""
+    if not (value.isascii() and value.isdigit() and len(value) <= 12):
+        raise invalid(f'nodes: expected a whole number, found "{value[:40]}"')
+    return Scalar(str(int(value)))
 
 
 def _spec_of(node: Map) -> Map:
@@ -223,8 +253,6 @@ def _check_local(name: str) -> None:
 def _decoded(node: Node, key: str) -> bytes:
     import binascii
     from base64 import b64decode
-
-    from aicr.artifact.packed import is_archive
 
     try:
         data = b64decode(node, validate=True) if isinstance(node, str) else b""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 
-from aicr.documents.nodes import Map, Node, Scalar, Seq
+from aicr.documents.nodes import Map, Node, Scalar, Seq, first_twice
 from aicr.documents.reader import MAX_DEPTH
+from aicr.documents.scalars import is_text
 from aicr.errors import AicrError, invalid
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ _CONSTANTS = {None: Scalar("null"), True: Scalar("true"), False: Scalar("false")
 _DONE = frozenset((str, Scalar, Map))
 _CONTAINERS = frozenset((Map, Seq))
 # How the text of a document can name a NUL, or half of a surrogate pair.
+_SHORT = 20
 _SUSPECT = ("\\u0000", "\\ud", "\\uD")
 
 
@@ -36,8 +38,7 @@ def read_json(data: bytes, where: str) -> Node:
         found = Map()
         dict.update(found, pairs)  # settled below
         if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            duplicates.append(next(key for key in keys if keys.count(key) > 1))
+            duplicates.append(first_twice(key for key, _ in pairs))
         for key, value in pairs:
             if type(value) not in _DONE:
                 found[key] = _settled(value)
@@ -48,8 +49,8 @@ def read_json(data: bytes, where: str) -> Node:
             json.loads(
                 text,
                 object_pairs_hook=mapping,
-                parse_int=Scalar,
-                parse_float=Scalar,
+                parse_int=_number,
+                parse_float=_number,
                 parse_constant=_refused,
             )
         )
@@ -66,6 +67,13 @@ def read_json(data: bytes, where: str) -> Node:
     if duplicates:
         raise invalid(f'{where}: the key "{duplicates[0]}" is there twice')
     return found
+
+
+def _number(text: str) -> Scalar | str:
+    """As in a YAML document: what no double can hold stays text."""
+    if (len(text) > _SHORT or "e" in text or "E" in text) and is_text(text):
+        return text
+    return Scalar(text)
 
 
 def _settled(value: object) -> Node:

@@ -53,13 +53,23 @@ class Protocol(HttpToolsProtocol):
             self.head += len(data)
         super().data_received(data)
         if self.in_head and self.head > self.limits.head and not self.transport.is_closing():
-            most = self.limits.head
-            self._refuse(431, INVALID_REQUEST, f"a request's head has no more than {most} bytes")
+            self._too_long()
+
+    def on_message_begin(self) -> None:
+        self.fields = 0
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.fields += len(name) + len(value)
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self.in_head = False
         self.since = self.loop.time()
-        if len(self.url) > self.limits.head or b"\0" in self.url:
+        if len(self.url) + self.fields > self.limits.head:
+            self._too_long()
+            raise HttpParserError("the head")
+        if b"\0" in self.url:
             raise HttpParserError("the address")
         if len(self.pipeline) >= self.limits.pipelined:
             # Its answer would come before those of the requests ahead of it: there is none.
@@ -81,8 +91,14 @@ class Protocol(HttpToolsProtocol):
             self.head = 0
             self.since = self.loop.time()
 
+    def _too_long(self) -> None:
+        most = self.limits.head
+        self._refuse(431, INVALID_REQUEST, f"a request's head has no more than {most} bytes")
+
     def send_400_response(self, msg: str) -> None:
-        if not self.transport.is_closing():
+        if self.pipeline or (self.cycle is not None and not self.cycle.response_complete):
+            self._reset()  # an answer now would be read as that of a request ahead
+        elif not self.transport.is_closing():
             self._refuse(400, INVALID_REQUEST, "this is not HTTP that can be read")
 
     def overdue(self, now: float) -> None:
