@@ -24,7 +24,20 @@ def test_what_is_disabled_or_removed_is_gone_with_every_reference() -> None:
     recipe = select(recipe_of(*refs(), order=["c", "b", "a"]), {"b"}, "r.yaml")
     assert [ref.name for ref in recipe.components] == ["a", "c"]
     assert recipe.deployment_order == ["c", "a"]
-    assert all(not ref.dependency_refs for ref in recipe.components)
+    # What waited for it waits for what it waited for.
+    assert {ref.name: list(ref.dependency_refs) for ref in recipe.components} == {
+        "a": ["c"],
+        "c": [],
+    }
+
+
+def test_what_was_left_out_leaves_its_place_in_the_order() -> None:
+    chain = [ComponentRef(a, dependency_refs=[b]) for a, b in ("ab", "bc", "cd", "de")]
+    recipe = select(recipe_of(*chain, ComponentRef("e")), {"b", "c", "d"}, "r.yaml")
+    assert {ref.name: list(ref.dependency_refs) for ref in recipe.components} == {
+        "a": ["e"],
+        "e": [],
+    }
 
 
 def test_the_order_of_the_recipe_is_kept() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from aicr.cli.main import main
+from small_catalog import simple
 
 RECIPE = """\
 apiVersion: aicr.run/v1beta1
@@ -340,3 +343,24 @@ def test_a_folder_over_the_shipped_catalog(capsys: pytest.CaptureFixture[str]) -
     assert code == 2
     expected = json.loads((CASES / "expected.json").read_text())
     assert json.loads(capsys.readouterr().out)["summary"]["failing"] == expected["failing"]
+
+
+def test_a_copy_of_hard_links_is_another_bundle(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As ``cp -al`` makes it; what was changed in it since is seen."""
+    simple({"name": "a", "version": "1.0.0"}).write(tmp_path / "catalog")
+    catalog = ["--catalog", str(tmp_path / "catalog")]
+    recipe = str(tmp_path / "recipe.yaml")
+    assert main(["recipe", "--service", "eks", *catalog, "-o", recipe]) == 0
+    words = ["bundle", "-r", recipe, *catalog, "--deployer", "helm", "-o"]
+    old, other, new = (tmp_path / name for name in ("old", "other", "new"))
+    assert main([*words, str(old), "--set", "a:fullnameOverride=foo"]) == 0
+    assert main([*words, str(other)]) == 0
+    shutil.copytree(old, new, copy_function=os.link)
+    for path in ("001-a/values.yaml", "bundle-info.yaml"):
+        (new / path).unlink()
+        shutil.copy(other / path, new / path)
+    capsys.readouterr()
+    assert main(["upgrade-check", "--from", str(old), "--to", str(new), *catalog]) == 2
+    assert "fullnameOverride" in capsys.readouterr().out

@@ -107,6 +107,20 @@ def test_incomplete_is_said_in_every_format(work: Path, form: str) -> None:
         assert json.loads(done.stdout)["metadata"]["complete"] is False
 
 
+@pytest.mark.parametrize(
+    "image",
+    ["registry.example/app:", "registry.example/Team/app:1", "https://registry.example/app:1",
+     "$(REG)/app:1", "good.example/x:1@sha256:0123", ""],
+)  # fmt: skip
+def test_an_image_that_is_no_reference_is_not_passed_over(work: Path, image: str) -> None:
+    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{image: '{image}'}}]}}\n"
+    write_chart(work / "charts", "chart", "1.2.3", {"templates/pod.yaml": pod})
+    done = mirror(work, *NO_OCI)
+    assert_fails(done, 2, "image is no reference", image)
+    done = mirror(work, *NO_OCI, "--allow-incomplete")
+    assert yaml.safe_load(done.stdout)["metadata"]["complete"] is False
+
+
 def test_a_chart_that_does_not_render(work: Path) -> None:
     broken = {"templates/deployment.yaml": '{{ fail "needs a licence" }}'}
     write_chart(work / "charts", "chart", "1.2.3", broken)

@@ -99,6 +99,7 @@ def side(
     deployer: str = "",
     values: dict[str, object] | None = None,
     values_missing: str = "",
+    readable: dict[str, object] | None = None,
 ) -> Side:
     recipe = Recipe(
         api_version="aicr.run/v1beta1",
@@ -114,5 +115,6 @@ def side(
         is_bundle=is_bundle,
         deployer=deployer,
         values=values,
+        readable=readable,
         values_missing=values_missing,
     )

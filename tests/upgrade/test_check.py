@@ -271,6 +271,28 @@ def test_object_names_are_compared_from_a_bundle_with_values(
     assert [c.field for r in report.rows for c in r.identity_changes] == moved
 
 
+def test_values_that_cannot_be_read_hide_no_name_of_another_component() -> None:
+    a = ComponentRef("a", version="1.0.0")
+    b = ComponentRef("b", version="1.0.0")
+    odd = ComponentRef("b", version="1.0.0", values_file="nope.yaml")
+    named, bare = {"fullnameOverride": "x"}, dict[str, object]()
+    read = side("old", a, b, is_bundle=True, values={"a": named, "b": {}})
+    partly = side("old", a, b, is_bundle=True, values_missing="b is broken", readable={"a": named})
+    unlisted = side("old", a, b, is_bundle=True, values={"a": named})
+    after = side("new", a, b, is_bundle=True, values={"a": bare, "b": bare})
+    for old, new, why in (
+        (read, side("new", a, odd), "the values of b in new could not be computed"),
+        (partly, after, "b is broken"),
+        (unlisted, after, "old does not say where the values of b are"),
+    ):
+        report = check(old, new, NO_CATALOG)
+        moved = {row.component: [one.field for one in row.identity_changes] for row in report.rows}
+        assert moved == {"a": ["fullnameOverride"]}
+        assert [row.verdict for row in report.rows] == ["unknown"]
+        assert not report.names_compared
+        assert why in report.names_skipped
+
+
 def test_where_object_names_cannot_be_compared_the_report_says_why() -> None:
     ref = ComponentRef("a", version="1.0.0")
     bundle = side("old", ref, is_bundle=True, values={"a": {}})
@@ -284,7 +306,7 @@ def test_where_object_names_cannot_be_compared_the_report_says_why() -> None:
         (bundle, side("new", ref, is_bundle=True, values={"b": {}}),
          "new does not say where the values of a are"),
         (bundle, side("new", ComponentRef("a", version="1.0.0", values_file="v.yaml")),
-         'the values of new could not be computed: the component "a" names the values file'),
+         'the values of a in new could not be computed: the component "a" names the values file'),
     ):  # fmt: skip
         report = check(old, new, NO_CATALOG)
         assert not report.names_compared

@@ -84,4 +84,5 @@ def test_the_table_leaves_out_what_is_disabled_and_keeps_versions_as_written() -
     assert table["e"].manifest_files == frozenset({"m"})
     assert table["a"].names is None
     assert inventory_of(refs, {"a": {"nameOverride": "x"}})["a"].names == {"nameOverride": "x"}
-    assert inventory_of(refs, {})["a"].names == {}
+    assert inventory_of(refs, {"a": {}})["a"].names == {}
+    assert inventory_of(refs, {"b": {}})["a"].names is None

@@ -25,7 +25,7 @@ class Packed:
     __slots__ = ("artifact", "values", "values_missing")
 
     def __init__(
-        self, artifact: Artifact, values: Mapping[str, object] | None, values_missing: str
+        self, artifact: Artifact, values: Mapping[str, object], values_missing: str
     ) -> None:
         self.artifact = artifact
         self.values = values

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 _FLAG = "bundle"
 
 
-def bundle_values(artifact: Artifact) -> tuple[dict[str, object] | None, str]:
-    """The values of each component by its name; else None and why they are not known."""
+def bundle_values(artifact: Artifact) -> tuple[dict[str, object], str]:
+    """The values of each component by its name, and why those of others are not known, "" where
+    there are no others."""
 
     def read(path: str) -> tuple[bytes | None, str]:
         full = inside(artifact.root, path)
@@ -38,23 +39,24 @@ def bundle_values(artifact: Artifact) -> tuple[dict[str, object] | None, str]:
     return values_in(artifact.location, artifact.info, read)
 
 
-def values_in(
-    location: str, info: BundleInfo | None, read: Read
-) -> tuple[dict[str, object] | None, str]:
+def values_in(location: str, info: BundleInfo | None, read: Read) -> tuple[dict[str, object], str]:
     """As ``bundle_values``, of a bundle whose files ``read`` gives.
 
     A component's upstream release counts, else the one that was generated for its manifests.
     """
     if info is None:
-        return None, f"{location} has no bundle-info.yaml, which says where values are"
+        return {}, f"{location} has no bundle-info.yaml, which says where values are"
     found: dict[str, object] = {}
-    try:
-        for release in sorted(info.releases, key=lambda one: one.manifest):
-            if release.component not in found:
+    failed: dict[str, str] = {}
+    for release in sorted(info.releases, key=lambda one: one.manifest):
+        if release.component not in found and release.component not in failed:
+            try:
                 found[release.component] = _release_values(read, info.deployer, release)
-    except AicrError as error:
-        return None, f"the values in {location} could not be read: {error.message}"
-    return found, ""
+            except AicrError as error:
+                failed[release.component] = error.message
+    if not failed:
+        return found, ""
+    return found, f"the values in {location} could not be read: {'; '.join(failed.values())}"
 
 
 def _release_values(read: Read, deployer: str, release: BundleRelease) -> object:

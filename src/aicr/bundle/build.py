@@ -15,8 +15,8 @@ from aicr.bundle.plan import make_plan
 from aicr.bundle.scheduling import Scheduling, wishes_of
 from aicr.bundle.selection import select
 from aicr.bundle.validations import Notice, validate
-from aicr.bundle.writers import APPLICATIONS, GITOPS, NO_REPO, Options, writer
-from aicr.documents.fields import problems_error
+from aicr.bundle.writers import APPLICATIONS, GITOPS, NO_REPO, RESERVED, Options, writer
+from aicr.documents.fields import Problem, problems_error
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -139,6 +139,11 @@ def build_bundle(
     write = writer(request.deployer)
     problems = [*check_repository(request.repo, request.target_revision)]
     problems += check_recipe(recipe, where)
+    problems += [
+        Problem(where, 0, f"componentRefs[{ref.name}].name",
+                f"is a name of the bundle's own with the deployer {request.deployer}")
+        for ref in recipe.components if ref.name in RESERVED.get(request.deployer, ())
+    ]  # fmt: skip
     if problems:
         raise problems_error(problems)
     wishes = wishes_of(request.scheduling)
@@ -202,7 +207,25 @@ def build_bundle(
         left_out=left_out,
         vendored=vendored,
     )
+    if any(b".inf" in data or b".nan" in data for data, _ in files.values()):
+        _check_finite(plan)
     return Bundle(plan, files, write.ENTRYPOINT, notices)
+
+
+def _check_finite(plan: DeploymentPlan) -> None:
+    """Helm reads values as JSON, which has no infinity and no NaN."""
+    from math import isfinite
+
+    for release in plan.releases:
+        pending: list[tuple[str, object]] = [("", release.values)]
+        while pending:
+            at, value = pending.pop()
+            if isinstance(value, float) and not isfinite(value):
+                raise invalid(f'{release.component}: the value of "{at}" is {value}, no number')
+            if isinstance(value, dict):
+                pending += [(f"{at}.{key}" if at else str(key), one) for key, one in value.items()]
+            elif isinstance(value, list):
+                pending += [(f"{at}[{index}]", one) for index, one in enumerate(value)]
 
 
 def _charts(

@@ -7,6 +7,8 @@ is escaped so that Helm renders it to itself.
 from __future__ import annotations
 
 from aicr.documents.emit import yaml_text
+from aicr.documents.nodes import first_twice
+from aicr.errors import invalid
 from aicr.version import __version__
 from aicr.versions.semver import parse
 
@@ -42,12 +44,28 @@ def is_whole(version: str) -> bool:
 
 
 def manifest_names(paths: Sequence[str]) -> list[str]:
-    """A name in ``templates/`` for each path: its last part, the whole path where two share it."""
+    """A name in ``templates/`` for each path: its last part, the whole path where two share it.
+
+    All are whole paths where one of these would be the name of another. Raises INVALID_REQUEST
+    where two paths are one name all the same.
+    """
     short = [path.rpartition("/")[2] for path in paths]
-    return [
-        name if short.count(name) == 1 else path.replace("/", "-")
-        for name, path in zip(short, paths, strict=True)
+    whole = [path.replace("/", "-") for path in paths]
+    names = [
+        name if short.count(name) == 1 else full for name, full in zip(short, whole, strict=True)
     ]
+    if len(set(names)) == len(names):
+        return names
+    twice = first_twice(whole)
+    if twice:
+        both = " and ".join(path for path, name in zip(paths, whole, strict=True) if name == twice)
+        raise invalid(f'{both}: the manifests would both be "{twice}" in the chart')
+    return whole
+
+
+def is_no_template(name: str) -> bool:
+    """Whether Helm makes no object of a file of this name in ``templates/``."""
+    return name.startswith((".", "_")) or name == "NOTES.txt"
 
 
 def chart_files(release: PlannedRelease) -> dict[str, bytes]:

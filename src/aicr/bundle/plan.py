@@ -5,7 +5,7 @@ Order, names, values and enablement are decided here and nowhere else.
 
 from __future__ import annotations
 
-from aicr.bundle.charts import Manifest, manifest_names
+from aicr.bundle.charts import Manifest, is_no_template, manifest_names
 from aicr.bundle.landings import land
 from aicr.bundle.names import check_releases
 from aicr.bundle.overrides import apply, raise_any, unreachable
@@ -275,6 +275,9 @@ def _manifests(
             at = f"componentRefs[{ref.name}].{field}"
             message = f'"{path}" is not in the catalog (--data or --catalog names another one)'
             problems.append(Problem(where, 0, at, message))
+    if found and all(is_no_template(one.name) for one in found):
+        message = f"Helm renders nothing of {', '.join(one.name for one in found)}"
+        problems.append(Problem(where, 0, f"componentRefs[{ref.name}].{field}", message))
     return found
 
 

@@ -7,8 +7,9 @@ from aicr.recipe.order import deployment_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
+    from aicr.catalog.model import ComponentRef
     from aicr.recipe.model import Recipe
 
 
@@ -26,13 +27,34 @@ def select(recipe: Recipe, removed: Collection[str], where: str) -> Recipe:
     order = list(recipe.deployment_order) or sound
     _check_order(recipe, order, where)
     names = {ref.name for ref in kept}
+    place = {name: index for index, name in enumerate(order)}
+    refs = {ref.name: ref for ref in recipe.components}
     return recipe.replace(
-        components=[
-            ref.replace(dependency_refs=[one for one in ref.dependency_refs if one in names])
-            for ref in kept
-        ],
+        components=[ref.replace(dependency_refs=_behind(ref, refs, names, place)) for ref in kept],
         deployment_order=[name for name in order if name in names],
     )
+
+
+def _behind(
+    ref: ComponentRef,
+    refs: Mapping[str, ComponentRef],
+    names: Collection[str],
+    place: Mapping[str, int],
+) -> list[str]:
+    """What a component waits for: where that is left out, what that one waits for."""
+    found: dict[str, None] = {}
+    seen = {ref.name}
+    pending = list(reversed(ref.dependency_refs))
+    while pending:
+        name = pending.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if name not in names:
+            pending += reversed(refs[name].dependency_refs if name in refs else ())
+        elif name in ref.dependency_refs or place[name] < place[ref.name]:
+            found[name] = None
+    return list(found)
 
 
 def _check_order(recipe: Recipe, order: list[str], where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aicr.catalog.model import DIMENSIONS
 from aicr.catalog.schema import registry_values
+from aicr.documents.safe import cell
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ def validate(plan: DeploymentPlan, catalog: Catalog) -> list[Notice]:
             path = _SELECTORS[check["function"]]
             if _applies(check.get("conditions"), stated) and _missing(plan, component, raw, path):
                 message = check.get("message") or f"{check['function']} does not hold"
-                notices.append(Notice(str(check["severity"]), f"{component}: {message}"))
+                notices.append(Notice(str(check["severity"]), f"{component}: {cell(str(message))}"))
     errors = unknown + [one.message for one in notices if one.severity == "error"]
     if errors:
         raise invalid("\n  ".join(errors))

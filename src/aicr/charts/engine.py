@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from aicr.documents.safe import cell
 from aicr.errors import TIMEOUT, UNAVAILABLE, AicrError, install, invalid
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ class HelmBinary:
         if done.returncode != 0:
             said = done.stderr.decode("utf-8", "replace").strip().removeprefix("Error: ")
             code = UNAVAILABLE if arguments[0] == "pull" else "INVALID_REQUEST"
-            raise AicrError(code, f"helm {arguments[0]} failed: {said}")
+            raise AicrError(code, f"helm {arguments[0]} failed: {cell(said)}")
         return done.stdout
 
 
@@ -79,7 +80,7 @@ class HelmLibrary:
                 loaded.validate_schema(dict(values))
                 files = loaded.render(dict(values), name=release, namespace=namespace)
         except self._helm.HelmError as error:
-            raise invalid(f"helm failed: {error}") from None
+            raise invalid(f"helm failed: {cell(str(error))}") from None
         parts = [
             text for path, text in sorted(files.items())
             if path.endswith((".yaml", ".yml", ".json", ".tpl")) and text.strip()
@@ -100,7 +101,7 @@ class HelmLibrary:
                 plain_http=plain_http,
             )
         except self._helm.HelmError as error:
-            raise AicrError(UNAVAILABLE, f"helm pull failed: {error}") from None
+            raise AicrError(UNAVAILABLE, f"helm pull failed: {cell(str(error))}") from None
 
 
 def helm(purpose: str) -> HelmBinary | HelmLibrary:

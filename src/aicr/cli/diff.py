@@ -96,7 +96,7 @@ def _values_on_disk(artifact: Artifact, recipe: Recipe) -> Values | None:
     from aicr.artifact.values import bundle_values
 
     values, missing = bundle_values(artifact)
-    if values is None:
+    if missing:
         note(f"values are not compared: {artifact.location}: {missing}")
         return None
     found: Values = {}

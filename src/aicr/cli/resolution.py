@@ -159,7 +159,7 @@ def _prior(args: argparse.Namespace) -> tuple[Artifact, Prior]:
         location,
         recipe,
         is_bundle=artifact.kind == "bundle",
-        values=values,
+        values=None if missing else values,
         values_missing=missing,
     )
 

@@ -12,6 +12,7 @@ from aicr.charts.engine import helm
 from aicr.charts.loose import read_loosely
 from aicr.charts.values import effective_values
 from aicr.documents.fields import problems_error
+from aicr.documents.safe import cell
 from aicr.errors import AicrError, invalid
 from aicr.mirror.gather import from_objects, from_values, tags_in
 from aicr.mirror.names import in_full
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from aicr.charts.engine import HelmBinary, HelmLibrary
     from aicr.charts.source import Charts
     from aicr.recipe.model import Recipe
+
+
+_LONGEST = 200
 
 
 class MirroredChart:
@@ -232,6 +236,10 @@ def _component(
         stated = from_values(values)
         images |= objects.images | stated.images
         hidden |= objects.hidden
+        missing += [
+            f'{release.name}: a container\'s image is no reference: "{cell(one[:_LONGEST])}"'
+            for one in sorted(objects.unreadable)
+        ]
         loose = objects.untagged | stated.untagged
         images |= tags_in(rendered.decode("utf-8", "replace"), loose)
         untagged |= loose

@@ -35,14 +35,15 @@ _LARGEST_EMBEDDED = 1024 * 1024
 
 class Found:
     """``images`` in full; ``untagged`` are repositories that were named without a tag or digest;
-    ``hidden`` are the kinds of objects that may run what cannot be seen here, ``installers``
-    those that surely do."""
+    ``unreadable`` is what containers name that is no reference. ``hidden`` are the kinds of objects
+    that may run what cannot be seen here, ``installers`` those that surely do."""
 
-    __slots__ = ("hidden", "images", "installers", "untagged")
+    __slots__ = ("hidden", "images", "installers", "unreadable", "untagged")
 
     def __init__(self) -> None:
         self.images: set[str] = set()
         self.untagged: set[str] = set()
+        self.unreadable: set[str] = set()
         self.hidden: set[str] = set()
         self.installers: set[str] = set()
 
@@ -50,6 +51,8 @@ class Found:
         """Note a reference; one without a tag means ``latest`` in a container alone."""
         full = in_full(text)
         if full is None:
+            if container:
+                self.unreadable.add(text)
             return
         if container or is_pinned(text):
             self.images.add(full)

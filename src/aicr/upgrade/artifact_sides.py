@@ -28,8 +28,9 @@ def side_of(artifact: Artifact, on_warning: Callable[[str], None]) -> Side:
         recipe,
         is_bundle=True,
         deployer=artifact.deployer,
-        values=values,
+        values=None if missing else values,
         values_missing=missing,
+        readable=values,
     )
 
 
@@ -41,8 +42,9 @@ def side_of_packed(packed: Packed, on_warning: Callable[[str], None]) -> Side:
         _recipe(artifact, on_warning),
         is_bundle=True,
         deployer=artifact.deployer,
-        values=packed.values,
+        values=None if packed.values_missing else packed.values,
         values_missing=packed.values_missing,
+        readable=packed.values,
     )
 
 

@@ -163,7 +163,7 @@ def check(
         new.label,
         rows,
         deployer=deployer,
-        names_compared=names is not None,
+        names_compared=names is not None and not skipped,
         names_skipped=skipped,
         at_risk=look(rows) if look is not None else None,
         warnings=warnings,

@@ -86,9 +86,10 @@ def inventory_of(
 ) -> dict[str, Identity]:
     """The table of a recipe's components that are deployed.
 
-    ``values`` are the values of each component, where they are known; without ``file_sets`` the
+    ``values`` are the values of the components of which they are known; without ``file_sets`` the
     recipe states none (what was read of a cluster).
     """
+    known = values or {}
     return {
         ref.name: Identity(
             ref.pin,
@@ -99,7 +100,7 @@ def inventory_of(
             type=ref.type,
             manifest_files=frozenset(ref.manifest_files) if file_sets else None,
             pre_manifest_files=frozenset(ref.pre_manifest_files) if file_sets else None,
-            names=None if values is None else names_in(values.get(ref.name)),
+            names=names_in(known[ref.name]) if ref.name in known else None,
         )
         for ref in components
         if ref.enabled

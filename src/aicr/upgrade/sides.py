@@ -20,11 +20,14 @@ _CLUSTER_DIMENSIONS = ("service", "accelerator", "intent", "os")
 class Side:
     """One side of the comparison, as an artifact states it.
 
-    ``values`` are the values of each component on disk, None where there are none and
-    ``values_missing`` says why; ``deployer`` is what a bundle says of itself.
+    ``values`` are the values of each component on disk, None where there are none or not all could
+    be read: ``values_missing`` says why, and ``readable`` has those of the others. ``deployer`` is
+    what a bundle says of itself.
     """
 
-    __slots__ = ("deployer", "is_bundle", "label", "recipe", "values", "values_missing")
+    __slots__ = (
+        "deployer", "is_bundle", "label", "readable", "recipe", "values", "values_missing",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Side:
         deployer: str = "",
         values: Mapping[str, object] | None = None,
         values_missing: str = "",
+        readable: Mapping[str, object] | None = None,
     ) -> None:
         self.label = label
         self.recipe = recipe
@@ -42,6 +46,7 @@ class Side:
         self.deployer = deployer
         self.values = values
         self.values_missing = values_missing
+        self.readable = values if readable is None else readable
 
 
 def choose_deployer(given: str, old: Side, new: Side) -> tuple[str, list[str]]:
@@ -102,38 +107,39 @@ def criteria_conflicts(old: Criteria, new: Criteria) -> list[tuple[str, str, str
 def values_of_both(
     old: Side, new: Side, catalog: Catalog
 ) -> tuple[tuple[Mapping[str, object], Mapping[str, object]] | None, str]:
-    """The values on both sides, else why object names cannot be compared."""
+    """The values on both sides, of the components of which they are known, and why object names
+    of others cannot be compared; None where none are known."""
     if not old.is_bundle:
         return None, f"{old.label} is not a bundle, so the deployed names are not known"
-    if old.values is None:
-        return None, old.values_missing or f"{old.label} has no values on disk"
-    unlisted = _unlisted(old, new)
-    if unlisted:
-        return None, unlisted
-    if new.values is not None:
-        return (old.values, new.values), ""
+    why: list[str] = []
+    for side in (old, new) if new.is_bundle else (old,):
+        if side.readable is None or (side.values_missing and not side.readable):
+            return None, side.values_missing or f"{side.label} has no values on disk"
+        why += [side.values_missing] if side.values_missing else _unlisted(side, old, new)
+    assert old.readable is not None
     if new.is_bundle:
-        return None, new.values_missing or f"{new.label} has no values on disk"
+        assert new.readable is not None
+        return (old.readable, new.readable), "; ".join(why)
     from aicr.recipe.values import component_values
 
-    shared = {ref.name for ref in old.recipe.components}
     values: dict[str, object] = {}
-    try:
-        for ref in new.recipe.components:
-            if ref.enabled and ref.name in shared:
+    for ref in new.recipe.components:
+        if ref.enabled and ref.name in old.readable:
+            try:
                 values[ref.name] = component_values(catalog, ref)
-    except AicrError as error:
-        return None, f"the values of {new.label} could not be computed: {error.message}"
-    return (old.values, values), ""
+            except AicrError as error:
+                why.append(
+                    f"the values of {ref.name} in {new.label} could not be computed: "
+                    f"{error.message}"
+                )
+    return (old.readable, values), "; ".join(why)
 
 
-def _unlisted(old: Side, new: Side) -> str:
-    """Which component of both is in a bundle that does not say where its values are: to take it
-    for one without names would hide that they moved."""
+def _unlisted(side: Side, old: Side, new: Side) -> list[str]:
+    """Which component of both is in a bundle that does not say where its values are."""
     shared = {ref.name for ref in old.recipe.components if ref.enabled}
     shared &= {ref.name for ref in new.recipe.components if ref.enabled}
-    for side in (old, new):
-        missing = sorted(shared - set(side.values)) if side.values is not None else []
-        if missing:
-            return f"{side.label} does not say where the values of {', '.join(missing)} are"
-    return ""
+    missing = sorted(shared - set(side.readable or ()))
+    if not missing:
+        return []
+    return [f"{side.label} does not say where the values of {', '.join(missing)} are"]

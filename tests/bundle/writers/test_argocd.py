@@ -61,6 +61,18 @@ def test_waves_follow_the_plan(recipe: Recipe, catalog: Catalog) -> None:
     assert len(set(waves.values())) == len(waves)
 
 
+def test_the_root_reads_the_applications_and_nothing_else(recipe: Recipe, catalog: Catalog) -> None:
+    """In Argo CD's patterns "*" takes "/" too, and with it templates of this name."""
+    found = bundle(recipe, catalog)
+    (root,) = [one for path, (data, _) in found.files.items() if path == "app-of-apps.yaml"
+               for one in [yaml.safe_load(data)]]  # fmt: skip
+    listed = [path for path in found.files if path.endswith("/application.yaml")]
+    assert root["spec"]["source"]["directory"] == {
+        "recurse": True,
+        "include": "{" + ",".join(sorted(listed)) + "}",
+    }
+
+
 def test_sources(recipe: Recipe, catalog: Catalog) -> None:
     found = applications(bundle(recipe, catalog))
     git = {"repoURL": REPO, "targetRevision": "v7"}

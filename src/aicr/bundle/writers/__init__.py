@@ -29,6 +29,13 @@ GITOPS = ("argocd", "argocd-helm", "flux")
 # Those of Argo CD.
 APPLICATIONS = ("argocd", "argocd-helm")
 
+# What a component cannot be called: an object or a folder of the bundle's own has that name.
+RESERVED = {
+    "argocd": ("aicr-bundle",),
+    "argocd-helm": ("aicr-bundle",),
+    "flux": ("aicr-bundle", "sources", "vendor"),
+}
+
 # Where no repository was named: a host that can never exist, so nothing is applied by accident.
 NO_REPO = "https://git.example.invalid/replace-me.git"
 DEFAULT_REVISION = "main"

@@ -83,7 +83,7 @@ def release_path(release: PlannedRelease) -> str:
 
 def write(plan: DeploymentPlan, options: Options) -> Files:
     """The files of the deployer, by path in the bundle."""
-    files: Files = {ENTRYPOINT: (yaml_text(_root(options)).encode("utf-8"), False)}
+    files: Files = {ENTRYPOINT: (yaml_text(_root(plan, options)).encode("utf-8"), False)}
     for release in plan.releases:
         if release.chart is None:
             own = chart_files(release)
@@ -113,7 +113,9 @@ def _application(release: PlannedRelease, options: Options) -> dict[str, object]
     return document
 
 
-def _root(options: Options) -> dict[str, object]:
+def _root(plan: DeploymentPlan, options: Options) -> dict[str, object]:
+    # By name: in Argo CD's patterns "*" takes "/" too, and with it what charts bring.
+    listed = [release_path(release) for release in plan.releases]
     return {
         "apiVersion": API_VERSION,
         "kind": "Application",
@@ -124,7 +126,7 @@ def _root(options: Options) -> dict[str, object]:
                 "repoURL": options.repo,
                 "targetRevision": options.revision,
                 "path": ".",
-                "directory": {"recurse": True, "include": "*/application.yaml"},
+                "directory": {"recurse": True, "include": f"{{{','.join(listed)}}}"},
             },
             "destination": {"server": IN_CLUSTER, "namespace": NAMESPACE},
             "syncPolicy": {"automated": {"selfHeal": True}},

@@ -31,7 +31,8 @@ EXAMPLE_REPO = "https://git.example/bundles.git"
 
 # The generated charts are for Argo CD, not part of this one.
 _IGNORED = (
-    b"[0-9]*/\nvendor/\nprovenance.yaml\n*.md\nrecipe.yaml\nbundle-info.yaml\nchecksums.txt\n"
+    b"/[0-9]*/\n/vendor/\n/provenance.yaml\n/*.md\n/recipe.yaml\n/bundle-info.yaml\n"
+    b"/checksums.txt\n"
 )
 _REPO = "{{ .Values.repoURL | quote }}"
 _REVISION = "{{ .Values.targetRevision | quote }}"
