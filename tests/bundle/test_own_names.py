@@ -32,7 +32,7 @@ def test_manifests_have_names_of_their_own() -> None:
         "m-y-b.yaml",
         "c-m-x-b.yaml",
     ]
-    with pytest.raises(AicrError, match='would both be "a-b-c.yaml"'):
+    with pytest.raises(AicrError, match=r'would both be "a-b-c\.yaml"'):
         manifest_names(["a/b-c.yaml", "a-b/c.yaml", "x/c.yaml", "a-b-c.yaml"])
 
 

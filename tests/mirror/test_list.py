@@ -113,7 +113,8 @@ def test_incomplete_is_said_in_every_format(work: Path, form: str) -> None:
      "$(REG)/app:1", "good.example/x:1@sha256:0123", ""],
 )  # fmt: skip
 def test_an_image_that_is_no_reference_is_not_passed_over(work: Path, image: str) -> None:
-    pod = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{image: '{image}'}}]}}\n"
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+    pod += f"spec: {{containers: [{{image: '{image}'}}]}}\n"
     write_chart(work / "charts", "chart", "1.2.3", {"templates/pod.yaml": pod})
     done = mirror(work, *NO_OCI)
     assert_fails(done, 2, "image is no reference", image)

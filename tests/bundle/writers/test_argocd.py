@@ -64,8 +64,8 @@ def test_waves_follow_the_plan(recipe: Recipe, catalog: Catalog) -> None:
 def test_the_root_reads_the_applications_and_nothing_else(recipe: Recipe, catalog: Catalog) -> None:
     """In Argo CD's patterns "*" takes "/" too, and with it templates of this name."""
     found = bundle(recipe, catalog)
-    (root,) = [one for path, (data, _) in found.files.items() if path == "app-of-apps.yaml"
-               for one in [yaml.safe_load(data)]]  # fmt: skip
+    root = parsed(found.files["app-of-apps.yaml"][0])
+    assert isinstance(root, dict)
     listed = [path for path in found.files if path.endswith("/application.yaml")]
     assert root["spec"]["source"]["directory"] == {
         "recurse": True,
