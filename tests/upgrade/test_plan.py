@@ -8,8 +8,10 @@ import pytest
 
 from aicr.catalog.model import ComponentRef, Release
 from aicr.upgrade.check import Rules, compare
+from aicr.upgrade.formats import plan_text
 from aicr.upgrade.inventory import inventory_of
 from aicr.upgrade.plan import HOPS, RELEASES, Plan
+from aicr.upgrade.plan_report import plan_values
 from aicr.upgrade.rows import Row
 from aicr.versions.semver import parse, without_v
 from plan_cases import Case, at_stage, case
@@ -325,3 +327,37 @@ def test_forty_components_over_thirty_releases_are_quick(mode: str) -> None:
     assert len(plan.stages) > 3
     # The check's own part included, on a machine that does other things too.
     assert time.process_time() - start < 1.0
+
+
+def test_who_moves_while_its_crds_are_held_is_said() -> None:
+    old = [ref("a", "1.0.0"), ref("a-crds", "main"), ref("b", "1.0.0"), ref("b-crds", "3.0.0")]
+    new = [ref("a", "2.0.0"), ref("a-crds", "2.0.0"), ref("b", "2.0.0"), ref("b-crds", "4.0.0")]
+    plan = planned(old, new, "a", "a-crds", "b", "b-crds")
+    assert [one.change.component for one in plan.held] == ["a-crds"]
+    said = [one for one in plan.cautions if "CRDs" in one]
+    assert len(said) == 1
+    assert said[0].startswith("without its CRDs: a moves, and a-crds is held at main")
+    assert plan_values(plan)["cautions"] == plan.cautions
+    for form in ("table", "markdown", "html"):
+        assert "a moves, and a-crds is held at main" in " ".join(plan_text(plan, form).split())
+
+
+def test_names_that_were_not_compared_are_said() -> None:
+    plan = planned([ref("a", "1.0.0")], [ref("a", "2.0.0")], "a")
+    assert plan.cautions == []
+    assert "cautions" not in plan_values(plan)
+    plan.report.names_skipped = "old is a recipe"
+    assert plan.cautions == ["object names were not compared: old is a recipe"]
+
+
+def test_what_has_no_version_closes_no_walk() -> None:
+    """Only manifests, and in the releases without a pin: they say nothing of it."""
+    history = tuple(Release(one.name, {**one.pins, "m": ("",)}) for one in HISTORY)
+    bare = ComponentRef("m", type="Helm", manifest_files=["m.yaml"])
+    pair = (
+        [ref("a", "1.0.0"), ref("b", "1.0.0"), bare],
+        [ref("a", "4.0.0"), ref("b", "4.0.0"), bare],
+    )
+    known = planned(pair[0][:2], pair[1][:2], "a", "b", releases=HISTORY, mode=RELEASES)
+    plan = planned(*pair, "a", "b", releases=history, mode=RELEASES)
+    assert (shape(plan), plan.closed) == (shape(known), known.closed)

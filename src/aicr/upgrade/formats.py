@@ -69,7 +69,8 @@ def plan_text(
     notes: Sequence[str] = (),
 ) -> str:
     """The plan in one of ``PLAN_FORMATS``; ``recipes`` are those of its stages, ``commands`` those
-    of each stage, ``notes`` what to know before."""
+    of each stage, ``notes`` what to know before, besides what the plan says of itself."""
+    notes = [*notes, *plan.cautions]
     if form == "table":
         from aicr.upgrade.plan_table import plan_table
 

@@ -12,6 +12,7 @@ from aicr.upgrade.match import IDENTITY_CHANGED
 from aicr.upgrade.model import MANUAL
 from aicr.upgrade.path import Leg, joint_walk
 from aicr.upgrade.stages import (
+    CRDS,
     Scheduled,
     in_last_stages,
     order_of,
@@ -108,6 +109,21 @@ class Plan:
     @property
     def manual(self) -> int:
         return sum(hop.row.verdict == MANUAL for hop in self.hops)
+
+    @property
+    def cautions(self) -> list[str]:
+        """What no hop can say: who moves without its CRDs, and what was not compared."""
+        kept = {held.change.component: held.reached or held.change.before for held in self.held}
+        moving = dict.fromkeys(hop.row.component for hop in self.hops)
+        found = [
+            f"without its CRDs: {name} moves, and {name}{CRDS} is held at {kept[name + CRDS]}; "
+            f"those may be too old for it: leave {name} where it is until they can move"
+            for name in moving
+            if name + CRDS in kept
+        ]
+        if self.report.names_skipped:
+            found.append(f"object names were not compared: {self.report.names_skipped}")
+        return found
 
     @property
     def needs_attention(self) -> bool:
@@ -253,6 +269,8 @@ def _legs(move: _Move, held: set[str]) -> list[Leg]:
         if name in held or old is None or not (old.enabled and ref.enabled):
             continue
         row = rows.get(name)
+        if row is None and not ref.pin:
+            continue  # only manifests: no release says anything of it
         start, end = (row.before, row.after) if row is not None else (old.pin, ref.pin)
         if name in ever:
             pins = [(release.pins.get(name) or ("",))[0] for release in move.releases]

@@ -49,6 +49,8 @@ def plan_values(plan: Plan, recipes: Mapping[int, str] | None = None) -> dict[st
                 for name, component in plan.closed
             ],
         }
+    if plan.cautions:
+        values["cautions"] = plan.cautions
     values["summary"] = {
         "components": len(report.rows),
         "stages": len(plan.stages),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Refs = Mapping[str, ComponentRef]
 
-_CRDS = "-crds"
+CRDS = "-crds"
 ARRIVALS = ("added", "replaced")
 
 
@@ -88,7 +88,7 @@ def pulled_forward(
             if one.course.held is None and name in after:
                 first += [need for need in after[name].dependency_refs if need in arriving]
             if crds:
-                first.append(name + _CRDS)
+                first.append(name + CRDS)
             for need in first:
                 if begins.get(need, 0) > begins[name] and need not in leaving:
                     begins[need] = begins[name]

@@ -115,7 +115,7 @@ def _application(release: PlannedRelease, options: Options) -> dict[str, object]
 
 def _root(plan: DeploymentPlan, options: Options) -> dict[str, object]:
     # By name: in Argo CD's patterns "*" takes "/" too, and with it what charts bring.
-    listed = [release_path(release) for release in plan.releases]
+    listed = [f"{release_path(release)}/application.yaml" for release in plan.releases]
     return {
         "apiVersion": API_VERSION,
         "kind": "Application",
