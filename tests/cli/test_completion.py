@@ -55,3 +55,11 @@ def test_every_verb_and_flag_is_in_every_script() -> None:
             assert verb.split()[-1] in text
         for flag in ("service", "catalog", "allow-unknown-fields", "output"):
             assert flag in text
+
+
+def test_each_verb_has_its_own_choices() -> None:
+    assert set(completed("upgrade-plan", "--format", "")) == {
+        "table", "json", "yaml", "markdown", "html",
+    }  # fmt: skip
+    assert "csv" in completed("fleet", "check", "--format", "")
+    assert set(completed("recipe", "--format", "")) == {"yaml", "json", "table"}

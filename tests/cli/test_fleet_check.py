@@ -276,3 +276,26 @@ def test_one_that_hangs_is_given_up_and_hides_no_other() -> None:
     assert [result for _, result, _ in found] == ["A", None, None, "B", None, "C"]
     codes = [error.code if error is not None else "" for _, _, error in found]
     assert codes == ["", TIMEOUT, INTERNAL, "", TIMEOUT, ""]
+
+
+def test_what_could_not_be_read_is_in_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    write("r.yaml")
+    Path("list.yaml").write_text(
+        "clusters:\n"
+        "  - {name: a, from: r.yaml, labels: {r: us}}\n"
+        "  - {name: b, from: gone.yaml, labels: {r: us}}\n"
+        "  - {name: c, from: gone.yaml, labels: {r: eu}}\n"
+    )
+    found = fleet(capsys, "--clusters", "list.yaml", "--group-by", "r")
+    groups = found["groups"]
+    assert isinstance(groups, list)
+    assert [(g["value"], g["clusters"], g["unreadable"]) for g in groups] == [
+        ("eu", ["c"], 1),
+        ("us", ["a", "b"], 1),
+    ]
+    words = ["fleet", "check", *CATALOG, "--deployer", "helm", "--clusters", "list.yaml"]
+    for form, said in (("table", "r=eu: 1 cluster, 0 failing, 1 could not be read"),
+                       ("markdown", "## r: eu (1 cluster, 0 failing, 1 could not be read)"),
+                       ("html", "r: eu (1 cluster, 0 failing, 1 could not be read)")):  # fmt: skip
+        main([*words, "--group-by", "r", "--format", form])
+        assert said in capsys.readouterr().out

@@ -263,3 +263,13 @@ def test_names_are_only_names(
     if form == "markdown":
         assert "[l](http" not in out
         assert "<script" not in out.replace("\\<script", "")
+
+
+@pytest.mark.parametrize("output", ["cm://ns/x", "oci://registry.example/x:1"])
+def test_a_plan_is_written_to_a_folder(
+    output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["upgrade-plan", "--from", "r.yaml", "--deployer", "helm", "-o", output]) == 2
+    assert "a plan is written to a folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -89,3 +89,32 @@ def test_records_that_do_not_load_are_an_error_where_they_count(tmp_path: Path) 
     assert report.verdicts == {"a": "safe"}
     with pytest.raises(aicr.AicrError, match=r"components/b/upgrades\.yaml"):
         aicr.check(recipe("1.0.0", "1.0.0"), recipe("2.1.0", "2.1.0"), catalog=catalog)
+
+
+def test_words_that_are_none() -> None:
+    """Nothing is taken for something else in silence."""
+    catalog = aicr.Catalog()
+    recipe = aicr.resolve(catalog, service="eks", accelerator="h100", intent="training")
+    report = aicr.check(recipe, catalog=catalog)
+    plan = aicr.plan(recipe, catalog=catalog)
+    made = aicr.bundle(recipe, catalog=catalog, deployer="helm")
+    for call in (
+        lambda: report.text("csv"),
+        lambda: plan.text("junit"),
+        lambda: plan.archive("rar"),
+        lambda: made.archive("rar"),
+        lambda: aicr.plan(recipe, catalog=catalog, stages="x"),
+    ):
+        with pytest.raises(aicr.AicrError) as caught:
+            call()
+        assert caught.value.code == "INVALID_REQUEST"
+
+
+def test_paths_are_paths(tmp_path: Path) -> None:
+    catalog = aicr.Catalog()
+    recipe = aicr.resolve(catalog, service="eks", accelerator="h100", intent="training")
+    path = tmp_path / "recipe.yaml"
+    path.write_text(recipe.yaml())
+    assert aicr.Recipe.open(path).yaml() == aicr.Recipe.open(str(path)).yaml()
+    with pytest.raises(aicr.AicrError):
+        aicr.Catalog(tmp_path / "nowhere")

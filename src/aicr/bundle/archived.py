@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from aicr.artifact.tarball import pack
+from aicr.errors import invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,9 @@ FORMS = ("zip", "tar.gz")
 
 
 def archived(files: Files, form: str) -> bytes:
-    """The archive of ``files`` in one of ``FORMS``."""
+    """The archive of ``files`` in one of ``FORMS``. Raises INVALID_REQUEST for another one."""
+    if form not in FORMS:
+        raise invalid(f'there is no archive of the form "{form}", expected {" or ".join(FORMS)}')
     return pack(files) if form == "tar.gz" else _zipped(files)
 
 

@@ -68,25 +68,16 @@ def _top(commands: dict[str, list[_Flag]]) -> list[str]:
 def _bash(commands: dict[str, list[_Flag]]) -> str:
     verbs = sorted(commands, key=lambda verb: (-len(verb), verb))
     finds = "\n".join(
-        f'    "{verb}"|"{verb} "*) words="{" ".join(_words(verb, commands))}" ;;' for verb in verbs
+        f'    "{verb}"|"{verb} "*)\n{_values(commands[verb])}'
+        f'      words="{" ".join(_words(verb, commands))}" ;;'
+        for verb in verbs
     )
-    values = "\n".join(
-        f'    {"|".join(flag.names)}) COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" '
-        '-- "$cur")); return ;;'
-        for flag in _distinct(commands)
-        if flag.choices
-    )
-    files = "|".join(name for flag in _distinct(commands) if flag.files for name in flag.names)
     return f"""\
 _aicr() {{
   local cur prev words line
   cur="${{COMP_WORDS[COMP_CWORD]}}"
   prev="${{COMP_WORDS[COMP_CWORD-1]}}"
   COMPREPLY=()
-  case "$prev" in
-{values}
-    {files}) COMPREPLY=($(compgen -f -- "$cur")); return ;;
-  esac
   line="${{COMP_WORDS[*]:1:COMP_CWORD-1}}"
   case "$line" in
 {finds}
@@ -98,16 +89,18 @@ complete -o default -F _aicr aicr
 """
 
 
-def _distinct(commands: dict[str, list[_Flag]]) -> list[_Flag]:
-    """Each named flag once; where verbs give it different choices, all of them."""
-    found: dict[str, _Flag] = {}
-    for flags in commands.values():
-        for flag in flags:
-            if not flag.names:
-                continue
-            known = found.setdefault("|".join(flag.names), flag)
-            known.choices = list(dict.fromkeys([*known.choices, *flag.choices]))
-    return list(found.values())
+def _values(flags: list[_Flag]) -> str:
+    """What stands behind a verb's flags that take a choice or a file."""
+    cases = [
+        f'        {"|".join(flag.names)}) COMPREPLY=($(compgen -W "{" ".join(flag.choices)}" '
+        '-- "$cur")); return ;;\n'
+        for flag in flags
+        if flag.names and flag.choices
+    ]
+    files = "|".join(name for flag in flags if flag.files for name in flag.names)
+    if files:
+        cases.append(f'        {files}) COMPREPLY=($(compgen -f -- "$cur")); return ;;\n')
+    return f'      case "$prev" in\n{"".join(cases)}      esac\n' if cases else ""
 
 
 def _zsh(commands: dict[str, list[_Flag]]) -> str:

@@ -169,13 +169,15 @@ def _configured(
     sources: dict[str, str],
 ) -> list[str]:
     """What the file of ``--config`` says about flags that were not given otherwise."""
-    path = ""
+    path = None
     for index, word in enumerate(arguments):
         name, separator, value = word.partition("=")
         if name == "--config":
             path = value if separator else " ".join(arguments[index + 1 : index + 2])
-    if not path:
+    if path is None:
         return []
+    if not path:
+        raise invalid("--config: is empty; a file was expected")
     from aicr.cli.config import configured_words
 
     return configured_words(path, verb, parser, given, sources)

@@ -8,7 +8,7 @@ from aicr.cli.output import warn, write
 from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
-from aicr.errors import AicrError
+from aicr.errors import AicrError, invalid
 from aicr.upgrade.formats import PLAN_FORMATS, plan_text
 
 TYPE_CHECKING = False
@@ -89,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     from aicr.upgrade.check import check
     from aicr.upgrade.plan import Plan, make_plan
 
+    if args.output is not None and "://" in args.output:
+        raise invalid(f"--output {args.output}: a plan is written to a folder")
     sides = read_sides(args)
     if sides is None:
         report = nothing_to_compare(args)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from os import fspath
+
 from aicr.catalog.open import open_catalog
 from aicr.upgrade.kept_records import KeptRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+
     from aicr.catalog.layers import Catalog as Layers
 
 
@@ -17,7 +21,14 @@ class Catalog:
     Records are read once, when they are first asked for.
     """
 
-    def __init__(self, folder: str | None = None, *, data: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        data: str | os.PathLike[str] | None = None,
+    ) -> None:
+        folder = None if folder is None else fspath(folder)
+        data = None if data is None else fspath(data)
         self._layers = open_catalog(folder, data)
         self.folder = folder or ""
         self.data = data or ""

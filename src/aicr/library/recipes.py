@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import fspath
+
 from aicr.artifact.read import open_artifact
 from aicr.recipe.criteria import make_criteria
 from aicr.recipe.document import recipe_values, write_recipe
@@ -11,6 +13,7 @@ from aicr.upgrade.sides import Side
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from aicr.catalog.model import ComponentRef
@@ -35,8 +38,9 @@ class Recipe:
         self.warnings = tuple(warnings)
 
     @classmethod
-    def open(cls, path: str) -> Recipe:
+    def open(cls, path: str | os.PathLike[str]) -> Recipe:
         """From a recipe file, or from a bundle's folder."""
+        path = fspath(path)
         warnings: list[str] = []
         return cls(side_of(open_artifact(path, "recipe"), warnings.append), warnings, path=path)
 

@@ -172,11 +172,12 @@ class Fleet:
         )  # fmt: skip
 
     def groups(self) -> list[tuple[str, list[ClusterReport]]]:
-        """What is shown and was read, by the label that was asked for; one group without one."""
+        """What is shown, by the label that was asked for; one group without one. Those that could
+        not be read are in their groups too."""
         if not self.group_by:
-            return [("", self.read)]
+            return [("", self.shown)]
         found: dict[str, list[ClusterReport]] = {}
-        for one in self.read:
+        for one in self.shown:
             found.setdefault(label_of(one, self.group_by), []).append(one)
         return sorted(found.items())
 

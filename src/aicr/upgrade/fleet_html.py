@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aicr.upgrade.fleet_table import counted, move_line, sign, summary, with_work
+from aicr.upgrade.fleet_table import counted, move_line, of_group, sign, summary, with_work
 from aicr.upgrade.page import about, badge, move_text, page, row_details, text
 
 TYPE_CHECKING = False
@@ -96,11 +96,9 @@ def fleet_html(fleet: Fleet) -> str:
     body.append(f'<div class="legend">{signs}</div>\n{_FILTER}<main>\n')
     for value, group in fleet.groups():
         if fleet.group_by:
-            failing = sum(one.failing for one in group)
-            said = (
-                f"{fleet.group_by}: {value} ({counted(len(group), 'cluster')}, {failing} failing)"
-            )
+            said = f"{fleet.group_by}: {value} ({of_group(group)})"
             body.append(f"<h2>{text(said)}</h2>\n")
+        group = [one for one in group if one.error is None]
         if group:
             changed = {row.component for one in group for row in one.rows}
             body.append(_matrix(group, [c for c in components if c in changed], by_key))

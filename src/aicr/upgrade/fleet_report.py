@@ -45,6 +45,7 @@ def fleet_values(fleet: Fleet) -> dict[str, object]:
                 "value": value,
                 "clusters": [one.name for one in group],
                 "failing": sum(one.failing for one in group),
+                "unreadable": sum(one.error is not None for one in group),
             }
             for value, group in fleet.groups()
         ]

@@ -69,6 +69,14 @@ def with_work(fleet: Fleet) -> list[Move]:
     return [move for move in fleet.moves() if move.row.steps or move.row.precondition]
 
 
+def of_group(group: Sequence[ClusterReport]) -> str:
+    """How many clusters a group has, and how many of them need a look."""
+    failing = sum(one.failing for one in group)
+    unread = sum(one.error is not None for one in group)
+    more = f", {unread} could not be read" if unread else ""
+    return f"{counted(len(group), 'cluster')}, {failing} failing{more}"
+
+
 def fleet_table(fleet: Fleet) -> str:
     """The whole answer as text."""
     lines = ["FLEET CHECK"]
@@ -81,9 +89,8 @@ def fleet_table(fleet: Fleet) -> str:
         lines += [f"  {i:>{width}}  {cell(name)}" for i, name in enumerate(components, 1)]
     for value, group in fleet.groups():
         if fleet.group_by:
-            failing = sum(one.failing for one in group)
-            said = f"{counted(len(group), 'cluster')}, {failing} failing"
-            lines += ["", f"{cell(fleet.group_by)}={cell(value)}: {said}"]
+            lines += ["", f"{cell(fleet.group_by)}={cell(value)}: {of_group(group)}"]
+        group = [one for one in group if one.error is None]
         if group:
             lines += ["", *_matrix(group, components)]
     moves = fleet.moves()
@@ -142,7 +149,9 @@ def fleet_markdown(fleet: Fleet) -> str:
         changed = {row.component for one in group for row in one.rows}
         components = [name for name in everywhere if name in changed]
         if fleet.group_by:
-            lines += ["", f"## {escaped(fleet.group_by)}: {escaped(value)}"]
+            said = f"{escaped(value)} ({of_group(group)})"
+            lines += ["", f"## {escaped(fleet.group_by)}: {said}"]
+        group = [one for one in group if one.error is None]
         if group and components:
             lines += ["", "| Cluster | " + " | ".join(map(escaped, components)) + " |"]
             lines.append("| --- " * (len(components) + 1) + "|")

@@ -19,7 +19,8 @@ PLAN_FORMATS = ("table", "json", "yaml", "markdown", "html")
 
 
 def report_text(report: Report, form: str) -> str:
-    """The report in one of ``REPORT_FORMATS``."""
+    """The report in one of ``REPORT_FORMATS``. Raises INVALID_REQUEST for another one."""
+    _check(form, REPORT_FORMATS)
     if form == "table":
         from aicr.upgrade.table import table_text
 
@@ -39,6 +40,11 @@ def report_text(report: Report, form: str) -> str:
     from aicr.upgrade.report import report_values
 
     return document_text(report_values(report), form)
+
+
+def _check(form: str, known: Sequence[str]) -> None:
+    if form not in known:
+        raise invalid(f'there is no format "{form}" of it, expected {", ".join(known)}')
 
 
 def why_report(report: Report, component: str, form: str) -> str:
@@ -70,6 +76,7 @@ def plan_text(
 ) -> str:
     """The plan in one of ``PLAN_FORMATS``; ``recipes`` are those of its stages, ``commands`` those
     of each stage, ``notes`` what to know before, besides what the plan says of itself."""
+    _check(form, PLAN_FORMATS)
     notes = [*notes, *plan.cautions]
     if form == "table":
         from aicr.upgrade.plan_table import plan_table

@@ -6,6 +6,7 @@ nothing moves there is no stage; what is held back is said first.
 
 from __future__ import annotations
 
+from aicr.errors import invalid
 from aicr.upgrade.check import Rules, require_deployer
 from aicr.upgrade.courses import Course, Held, PlannedHop, courses, hop_row, newest_release
 from aicr.upgrade.match import IDENTITY_CHANGED
@@ -178,8 +179,10 @@ def make_plan(
     target as it is, held components included. ``as_deployed`` are the old side's components with
     the values that they run with, where stages are to be written.
 
-    Raises INVALID_REQUEST where a hop has steps and no deployer is known.
+    Raises INVALID_REQUEST where a hop has steps and no deployer is known, and for another mode.
     """
+    if mode not in MODES:
+        raise invalid(f'stages: expected {" or ".join(MODES)}, found "{mode}"')
     before = as_deployed or {ref.name: ref for ref in old.recipe.components}
     move = _Move(report, before, new, catalog, unplanned=unplanned)
     if mode == RELEASES:
