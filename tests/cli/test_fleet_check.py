@@ -284,7 +284,7 @@ def test_what_could_not_be_read_is_in_its_group(capsys: pytest.CaptureFixture[st
         "clusters:\n"
         "  - {name: a, from: r.yaml, labels: {r: us}}\n"
         "  - {name: b, from: gone.yaml, labels: {r: us}}\n"
-        "  - {name: c, from: gone.yaml, labels: {r: eu}}\n"
+        "  - {name: c, from: lost.yaml, labels: {r: eu}}\n"
     )
     found = fleet(capsys, "--clusters", "list.yaml", "--group-by", "r")
     groups = found["groups"]
