@@ -19,7 +19,12 @@ def outcome(*, go: bool = False) -> Outcome:
         as_of="2026-11-30T16:00:00Z",
         valid_until="2026-11-30T16:05:00Z",
         clock={"skewSeconds": 0.2},
-        baseline={"taken": "2026-11-30T15:00:00Z", "ageSeconds": 3600},
+        baseline={
+            "file": "readings/baseline-0001.json",
+            "at": "2026-11-30T15:00:00Z",
+            "ageMinutes": 60,
+            "answersSince": 2,
+        },
         next_action="wait until 16:06",
         next_command="aicr nvcf recover --record r",
         do=["Wait."],
@@ -38,7 +43,7 @@ def test_the_keys_of_the_json_form() -> None:
     assert said["asOf"] == "2026-11-30T16:00:00Z"
     assert said["validUntil"] == "2026-11-30T16:05:00Z"
     assert said["clock"] == {"skewSeconds": 0.2}
-    assert said["baseline"]["ageSeconds"] == 3600
+    assert said["baseline"]["ageMinutes"] == 60
     assert said["next"] == "wait until 16:06"
     assert said["capture"] == "complete"
     assert said["facts"] == [
@@ -51,7 +56,8 @@ def test_people_read_what_to_do_and_what_not() -> None:
     text = render(outcome(), "table")
     assert text.startswith("drain: not-drained: rq_x (no-go, exit 2)\n")
     assert "as of 2026-11-30T16:00:00Z, valid until 2026-11-30T16:05:00Z" in text
-    assert "baseline: taken 2026-11-30T15:00:00Z, ageSeconds 3600" in text
+    about = "of 2026-11-30T15:00:00Z (60 min ago), 2 answers since"
+    assert f"baseline: readings/baseline-0001.json, {about}\n" in text
     assert "Do:      Wait.\n" in text
     assert "Do not:  Do not purge.\n" in text
     assert "Callers keep paused: deployments, scaling, invocations, tasks.\n" in text

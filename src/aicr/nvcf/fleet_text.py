@@ -33,6 +33,7 @@ controlPlane:
   #   - ncaId: <nca-id>
   #     nvcfCli: ./nvcf-cli
   #     config: ./account-config.yaml
+  #     invocation: [--function-id, <id>, --version-id, <id>, --body, "{}"]   # for verify --invoke
 
 computeClusters:
   - name: <compute-cluster-name>

@@ -91,7 +91,7 @@ def lines_of(
                     messages=queue.messages,
                     pending=consumer.pending,
                     in_flight=consumer.ack_pending,
-                    since=queue.first_ts[:19],
+                    since=_second(queue.first_ts),
                     trend=trend,
                     polled=consumer.waiting > 0 or not consumer.pending,
                 )
@@ -100,7 +100,7 @@ def lines_of(
             found.append(
                 Line(
                     name, "", "", messages=queue.messages, pending=0, in_flight=0,
-                    since=queue.first_ts[:19], trend=trend, polled=True,
+                    since=_second(queue.first_ts), trend=trend, polled=True,
                 )
             )  # fmt: skip
     return found
@@ -139,3 +139,8 @@ def _by_kind(left: Mapping[str, int], owners: Mapping[str, str]) -> dict[str, in
             what = f"terminations for {owners.get(parts[2], parts[2])}"
         found[what] = found.get(what, 0) + count
     return found
+
+
+def _second(time: str) -> str:
+    """A time of NATS, to the second; "" where nothing is left."""
+    return f"{time[:19]}Z" if time else ""

@@ -220,7 +220,7 @@ def _sources(outcome: Outcome) -> Table:
     for source, names in named.items():
         first = list(names)[:_NAMED]
         more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
-        rows.append((source, ", ".join(first) + more))
+        rows.append((source or "-", ", ".join(first) + more))
     return Table("Sources", ("source", "said"), rows)
 
 
@@ -237,8 +237,16 @@ def _times(outcome: Outcome) -> list[str]:
     if outcome.clock:
         found.append("clock: " + ", ".join(f"{k} {v}" for k, v in outcome.clock.items()))
     if outcome.baseline:
-        found.append("baseline: " + ", ".join(f"{k} {v}" for k, v in outcome.baseline.items()))
+        found.append(f"baseline: {_baseline(outcome.baseline)}")
     return [cell(line) for line in found]
+
+
+def _baseline(said: Mapping[str, object]) -> str:
+    reason = f" ({said['reason']})" if "reason" in said else ""
+    return (
+        f"{said['file']}, of {said['at']} ({said['ageMinutes']} min ago), "
+        f"{said['answersSince']} answers since{reason}"
+    )
 
 
 def _do(outcome: Outcome) -> list[str]:
