@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import split
 
 import pytest
 import yaml
@@ -273,3 +274,28 @@ def test_a_plan_is_written_to_a_folder(
     assert main(["upgrade-plan", "--from", "r.yaml", "--deployer", "helm", "-o", output]) == 2
     assert "a plan is written to a folder" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_the_commands_of_the_page_have_the_flags_that_the_plan_had(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        main(["recipe", "--service", "eks", "--intent", "training", *CATALOG, "-o", "to.yaml"]) == 0
+    )
+    wanted = yaml.safe_load(Path("to.yaml").read_text())
+    wanted["criteria"]["service"] = "gke"
+    Path("to.yaml").write_text(yaml.safe_dump(wanted))
+    words = ["--to", "to.yaml", "--allow-different-criteria", "--allow-unknown-fields",
+             "--kubeconfig", "k c", "--context", "prod", *FROM_CATALOG, "-o", "made"]  # fmt: skip
+    plan(*words)
+    capsys.readouterr()
+    lines = [line.strip() for line in Path("made/plan.md").read_text().splitlines()]
+    commands = [split(line) for line in lines if line.startswith("aicr ")]
+    checks = [one for one in commands if one[1] == "upgrade-check"]
+    drifts = [one for one in commands if one[1] == "drift"]
+    assert len(checks) == 3
+    assert drifts
+    for one in checks:
+        assert main([*one[1:], "--fail-on-error=false"]) == 0, capsys.readouterr().err
+    for one in drifts:
+        assert one[-5:] == ["--allow-unknown-fields", "--kubeconfig", "k c", "--context", "prod"]

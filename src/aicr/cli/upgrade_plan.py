@@ -135,6 +135,8 @@ def _with_folder(
         deployer=report.deployer,
         catalog=_catalog_flags(args),
         from_catalog=args.from_catalog or "",
+        cluster=_cluster_flags(args),
+        different=args.allow_different_criteria,
     )
     files = plan_files(staged, places, html=args.format == "html")
     sign = ("plan.md", SIGN.encode("utf-8"))
@@ -158,6 +160,15 @@ def _catalog_flags(args: argparse.Namespace) -> list[str]:
     for name in ("data", "catalog"):
         value = getattr(args, name)
         if value is not None:
+            flags += [f"--{name}", value]
+    return [*flags, *(["--allow-unknown-fields"] if args.allow_unknown_fields else [])]
+
+
+def _cluster_flags(args: argparse.Namespace) -> list[str]:
+    flags: list[str] = []
+    for name in ("kubeconfig", "context"):
+        value = getattr(args, name)
+        if value:
             flags += [f"--{name}", value]
     return flags
 

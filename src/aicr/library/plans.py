@@ -28,12 +28,15 @@ class Plan:
         after: Recipe | None,
         catalogs: tuple[Catalog, Catalog | None],
         staged: Callable[[], StagedPlan],
+        *,
+        different: bool,
     ) -> None:
         self._found = found
         self._before = before
         self._after = after
         self._catalogs = catalogs
         self._make = staged
+        self._different = different
         self._staged: StagedPlan | None = None
 
     @property
@@ -125,6 +128,7 @@ class Plan:
             deployer=self._found.report.deployer,
             catalog=[word for flag, value in flags if value for word in (flag, value)],
             from_catalog=from_catalog.folder if from_catalog is not None else "",
+            different=self._different,
         )
         return plan_files(self._with_recipes(), places, more=own)
 
@@ -158,4 +162,5 @@ def plan(
         )  # fmt: skip
 
     found = make_plan(report, old, new, layers, mode=mode, unplanned=include_unplanned)
-    return Plan(found, before, after, (catalog, from_catalog), staged)
+    catalogs = (catalog, from_catalog)
+    return Plan(found, before, after, catalogs, staged, different=allow_different_criteria)

@@ -61,9 +61,12 @@ def staged_plan(
 
 
 class Places:
-    """What the commands of the page name: the folder, the artifacts, the deployer, catalogs."""
+    """What the commands of the page name: the folder, the artifacts, the deployer, catalogs, and
+    flags of the cluster. ``different`` where the criteria of both sides may differ."""
 
-    __slots__ = ("after", "before", "catalog", "deployer", "folder", "from_catalog")
+    __slots__ = (
+        "after", "before", "catalog", "cluster", "deployer", "different", "folder", "from_catalog",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -74,6 +77,8 @@ class Places:
         deployer: str,
         catalog: Sequence[str],
         from_catalog: str,
+        cluster: Sequence[str] = (),
+        different: bool = False,
     ) -> None:
         self.folder = folder
         self.before = before
@@ -81,6 +86,8 @@ class Places:
         self.deployer = deployer
         self.catalog = catalog
         self.from_catalog = from_catalog
+        self.cluster = cluster
+        self.different = different
 
 
 def commands_of(staged: StagedPlan, places: Places) -> dict[int, Commands]:
@@ -89,6 +96,7 @@ def commands_of(staged: StagedPlan, places: Places) -> dict[int, Commands]:
 
     deployer = places.deployer or "DEPLOYER"
     catalog = list(places.catalog)
+    drift = [*catalog, *places.cluster]
     bundles = places.folder.rstrip("/") + "-bundles"
     plan = staged.plan
     by_stage = {one.n: one for one in staged.recipes}
@@ -103,10 +111,14 @@ def commands_of(staged: StagedPlan, places: Places) -> dict[int, Commands]:
             continue
         before: list[list[str]] = []
         if runs != "cluster":
-            before.append(["aicr", "drift", "-r", runs, "--deployer", deployer, *catalog])
+            before.append(["aicr", "drift", "-r", runs, "--deployer", deployer, *drift])
         check = ["aicr", "upgrade-check", "--from", runs]
         if artifact:
             check += ["--to", artifact]
+        if runs == "cluster" or "cm://" in (runs[:5], artifact[:5]):
+            check += places.cluster
+        if places.different:
+            check.append("--allow-different-criteria")
         before.append([*check, "--deployer", deployer, *catalog])
         target = f"{bundles}/stage-{stage.n}"
         apply: list[list[str]] = []
@@ -115,7 +127,7 @@ def commands_of(staged: StagedPlan, places: Places) -> dict[int, Commands]:
             apply.append(
                 ["aicr", "bundle", "-r", artifact, "--deployer", deployer, *own, "-o", target]
             )
-        after = [["aicr", "drift", "-r", target, "--deployer", deployer, *catalog]]
+        after = [["aicr", "drift", "-r", target, "--deployer", deployer, *drift]]
         found[stage.n] = Commands(
             [join(words) for words in before],
             [join(words) for words in apply],
