@@ -47,6 +47,19 @@ def test_twice_gives_the_same_bytes_without_a_flag(work: Path) -> None:
     assert contents(work / "b") == before
 
 
+def test_what_a_bundle_was_made_with_is_not_in_its_recipe(work: Path) -> None:
+    given = ["--set", "chart:size=secret", "--set", "plain:enabled=false", "--dynamic", "oci:late"]
+    assert bundle(work, "-o", "b", *given).returncode == 0
+    done = bundle(work, "-o", "c", recipe="b")
+    assert done.returncode == 0
+    assert "b/recipe.yaml: made with --dynamic oci:late, --set chart:size, which its recipe" in done.stderr
+    assert "secret" not in done.stderr
+    assert "plain" not in done.stderr
+    again = bundle(work, "-o", "d", *given[:2], *given[4:], recipe="b")
+    assert "made with" not in again.stderr
+    assert contents(work / "d").keys() == contents(work / "b").keys()
+
+
 def test_a_bundle_is_a_recipe_too(work: Path) -> None:
     assert bundle(work, "-o", "b", "--set", "plain:enabled=false").returncode == 0
     assert bundle(work, "-o", "c", recipe="b").returncode == 0

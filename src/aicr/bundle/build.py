@@ -10,13 +10,14 @@ from aicr.bundle.kept import read_kept
 from aicr.bundle.landings import landings_of
 from aicr.bundle.layout import lay_out
 from aicr.bundle.names import check_recipe, check_repository
-from aicr.bundle.overrides import parse_set, settle
+from aicr.bundle.overrides import ENABLED, parse_set, settle
 from aicr.bundle.plan import make_plan
 from aicr.bundle.scheduling import Scheduling, wishes_of
 from aicr.bundle.selection import select
 from aicr.bundle.validations import Notice, validate
 from aicr.bundle.writers import APPLICATIONS, GITOPS, NO_REPO, RESERVED, Options, writer
 from aicr.documents.fields import Problem, problems_error
+from aicr.documents.safe import cell
 from aicr.errors import invalid
 
 TYPE_CHECKING = False
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from aicr.charts.archive import ChartArchive
     from aicr.charts.source import Charts
     from aicr.recipe.model import Recipe
+
+    Settings = Mapping[str, str | list[str]]
+
+_NAMED = 5
 
 
 class Request:
@@ -130,10 +135,12 @@ def build_bundle(
     *,
     where: str,
     kept: Mapping[str, bytes] | None = None,
+    made_with: Settings | None = None,
 ) -> Bundle:
     """The bundle of ``recipe``; same input, same bytes. ``where`` is the recipe's file.
 
-    ``kept`` has the operator's ``cluster-values.yaml`` by release. Raises INVALID_REQUEST for
+    ``kept`` has the operator's ``cluster-values.yaml`` by release, ``made_with`` what was asked for
+    when the bundle was made that the recipe is from. Raises INVALID_REQUEST for
     anything in the recipe that may not reach a bundle, and for overrides without effect.
     """
     write = writer(request.deployer)
@@ -176,6 +183,7 @@ def build_bundle(
     options = Options(kept=kept or {}, repo=request.repo, revision=request.target_revision)
     notices = [
         *catalog_notice(recipe, catalog),
+        *_left_behind(made_with or {}, request.settings(), where),
         *_repository_notices(request, plan),
         *map(_partial_notice, filter(_is_partial, plan.releases)),
         *check_effect(
@@ -210,6 +218,29 @@ def build_bundle(
     if any(b".inf" in data or b".nan" in data for data, _ in files.values()):
         _check_finite(plan)
     return Bundle(plan, files, write.ENTRYPOINT, notices)
+
+
+def _left_behind(before: Settings, now: Settings, where: str) -> list[Notice]:
+    """What a bundle was made with, that its recipe lacks and that is not asked for again."""
+    missing: list[str] = []
+    for key, given in sorted(before.items()):
+        flag = "--" + "".join(f"-{char.lower()}" if char.isupper() else char for char in key)
+        again = _listed(now.get(key, ()))
+        # Without the value that is set, which may be a secret.
+        missing += [
+            f"{flag} {one.partition('=')[0] if key.startswith('set') else one}"
+            for one in _listed(given)
+            if one not in again and f":{ENABLED}=" not in one  # what was left out is not in it
+        ]
+    if not missing:
+        return []
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    said = f"made with {cell(', '.join(missing[:_NAMED]))}{more}, which its recipe does not have"
+    return [Notice("warning", f"{where}: {said}: pass that again where it is to stay")]
+
+
+def _listed(setting: str | Sequence[str]) -> Sequence[str]:
+    return [setting] if isinstance(setting, str) else setting
 
 
 def _check_finite(plan: DeploymentPlan) -> None:

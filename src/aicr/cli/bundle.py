@@ -156,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
         ),
         where=artifact.where,
         kept=kept,
+        made_with=artifact.info.settings if artifact.info is not None else None,
     )
     dropped = check_kept(args.output, kept, bundle, overwrite=args.overwrite)
     for notice in bundle.notices:

@@ -79,4 +79,13 @@ def bundle(
         repo=repo,
         target_revision=target_revision,
     )
-    return Bundle(build_bundle(recipe.model, catalog.layers, asked, where=recipe.name, kept=kept))
+    return Bundle(
+        build_bundle(
+            recipe.model,
+            catalog.layers,
+            asked,
+            where=recipe.name,
+            kept=kept,
+            made_with=recipe.side.settings,
+        )
+    )

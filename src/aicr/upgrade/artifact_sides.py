@@ -31,6 +31,7 @@ def side_of(artifact: Artifact, on_warning: Callable[[str], None]) -> Side:
         values=None if missing else values,
         values_missing=missing,
         readable=values,
+        settings=artifact.info.settings if artifact.info is not None else None,
     )
 
 
@@ -45,6 +46,7 @@ def side_of_packed(packed: Packed, on_warning: Callable[[str], None]) -> Side:
         values=None if packed.values_missing else packed.values,
         values_missing=packed.values_missing,
         readable=packed.values,
+        settings=artifact.info.settings if artifact.info is not None else None,
     )
 
 

@@ -22,11 +22,12 @@ class Side:
 
     ``values`` are the values of each component on disk, None where there are none or not all could
     be read: ``values_missing`` says why, and ``readable`` has those of the others. ``deployer`` is
-    what a bundle says of itself.
+    what a bundle says of itself, and ``settings`` is what it was made with.
     """
 
     __slots__ = (
-        "deployer", "is_bundle", "label", "readable", "recipe", "values", "values_missing",
+        "deployer", "is_bundle", "label", "readable", "recipe", "settings", "values",
+        "values_missing",
     )  # fmt: skip
 
     def __init__(
@@ -39,12 +40,14 @@ class Side:
         values: Mapping[str, object] | None = None,
         values_missing: str = "",
         readable: Mapping[str, object] | None = None,
+        settings: Mapping[str, str | list[str]] | None = None,
     ) -> None:
         self.label = label
         self.recipe = recipe
         self.is_bundle = is_bundle
         self.deployer = deployer
         self.values = values
+        self.settings = settings or {}
         self.values_missing = values_missing
         self.readable = values if readable is None else readable
 
