@@ -52,7 +52,10 @@ def test_what_a_bundle_was_made_with_is_not_in_its_recipe(work: Path) -> None:
     assert bundle(work, "-o", "b", *given).returncode == 0
     done = bundle(work, "-o", "c", recipe="b")
     assert done.returncode == 0
-    assert "b/recipe.yaml: made with --dynamic oci:late, --set chart:size, which its recipe" in done.stderr
+    assert (
+        "b/recipe.yaml: made with --dynamic oci:late, --set chart:size, which its recipe"
+        in done.stderr
+    )
     assert "secret" not in done.stderr
     assert "plain" not in done.stderr
     again = bundle(work, "-o", "d", *given[:2], *given[4:], recipe="b")

@@ -299,3 +299,10 @@ def test_what_could_not_be_read_is_in_its_group(capsys: pytest.CaptureFixture[st
                        ("html", "r: eu (1 cluster, 0 failing, 1 could not be read)")):  # fmt: skip
         main([*words, "--group-by", "r", "--format", form])
         assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
+def test_a_time_that_is_none(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write("r.yaml")
+    assert main(["fleet", "check", "r.yaml", *CATALOG, "--timeout", seconds]) == 2
+    assert "expected seconds" in capsys.readouterr().err

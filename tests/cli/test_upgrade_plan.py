@@ -299,3 +299,25 @@ def test_the_commands_of_the_page_have_the_flags_that_the_plan_had(
         assert main([*one[1:], "--fail-on-error=false"]) == 0, capsys.readouterr().err
     for one in drifts:
         assert one[-5:] == ["--allow-unknown-fields", "--kubeconfig", "k c", "--context", "prod"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--overwrite"], "--overwrite: is for -o alone"),
+        (FROM_CATALOG, "--from-catalog: is for -o alone"),
+        (["--exclude", "a/b"], "--exclude: is for --from cluster alone"),
+        (["--allow-empty"], "--allow-empty: is for --from cluster alone"),
+    ],
+)
+def test_flags_that_would_do_nothing(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plan(*words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_in_the_environment_they_may_be_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AICR_OVERWRITE", "true")
+    monkeypatch.setenv("AICR_EXCLUDE", "a/b")
+    assert plan("--fail-on-error=false") == 0

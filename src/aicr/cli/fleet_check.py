@@ -101,8 +101,8 @@ def run(args: argparse.Namespace) -> int:
     from aicr.upgrade.fleet import Fleet
 
     check_deployer(args.deployer)
-    if args.timeout <= 0:
-        raise invalid(f"--timeout {args.timeout}: expected more than 0")
+    if not 0 < args.timeout < 1e6:
+        raise invalid(f"--timeout {args.timeout:g}: expected seconds, more than 0")
     found = entries(args.locations, args.clusters)
     gc.disable()  # documents are trees: to look for cycles in a thousand takes half the time
     reading = Reading(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from aicr.cli.connect import cluster_of
 from aicr.cli.flags import open_catalog_of
 from aicr.cli.output import warn
+from aicr.errors import invalid
 from aicr.upgrade.artifact_sides import resolved_again
 from aicr.upgrade.artifact_sides import side_of as side_with_warnings
 
@@ -27,6 +28,7 @@ __all__ = [
     "are_one",
     "nothing_to_compare",
     "read_sides",
+    "refuse_without",
     "resolved_again",
     "side_of",
 ]
@@ -97,6 +99,7 @@ def read_sides(args: argparse.Namespace) -> Sides | None:
         catalog = open_catalog_of(args)
         old, source, connection = side(args, new, catalog, deployer)
         return Sides(old, new, catalog, deployer, source, connection)
+    refuse_without(args, "exclude", "allow_empty", where="--from cluster")
     before = open_artifact(args.before, "--from", cluster)
     after = open_artifact(args.after, "--to", cluster) if args.after is not None else None
     catalog = open_catalog_of(args)
@@ -105,6 +108,14 @@ def read_sides(args: argparse.Namespace) -> Sides | None:
         return None
     new = side_of(after) if after is not None else resolved_again(old, catalog)
     return Sides(old, new, catalog, args.deployer)
+
+
+def refuse_without(args: argparse.Namespace, *names: str, where: str) -> None:
+    """Flags that mean nothing without what ``where`` names: on a command line they are a mistake,
+    in the environment and in ``--config`` they may be meant for other commands."""
+    for name in names:
+        if getattr(args, name, None) and name not in args.sources:
+            raise invalid(f"--{name.replace('_', '-')}: is for {where} alone")
 
 
 def nothing_to_compare(args: argparse.Namespace) -> Report:

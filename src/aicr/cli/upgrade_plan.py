@@ -5,7 +5,7 @@ from __future__ import annotations
 from aicr.cli.connect import add_exclude_flag
 from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides
+from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides, refuse_without
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.errors import AicrError, invalid
@@ -91,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.output is not None and "://" in args.output:
         raise invalid(f"--output {args.output}: a plan is written to a folder")
+    if args.output is None:
+        refuse_without(args, "overwrite", "from_catalog", where="-o")
     sides = read_sides(args)
     if sides is None:
         report = nothing_to_compare(args)
