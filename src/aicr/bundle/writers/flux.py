@@ -228,6 +228,8 @@ def _helm_release(
     name, document = source
     reference: dict[str, object] = {"kind": document["kind"], "name": name}
     version = chart_version()
+    # Without releaseName, which leaves it to Flux: another name than that of the bundles that run
+    # would be a second release beside them.
     spec: dict[str, object] = {
         "interval": _INTERVAL,
         "timeout": "15m",
