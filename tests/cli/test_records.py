@@ -184,3 +184,17 @@ def test_the_pre_commit_hook_names_a_command_that_runs() -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_new_writes_the_file_that_the_registry_names_already(
+    folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Either order works: the file first, or its name in the registry."""
+    path = Path(folder, "components/alpha/upgrades.yaml")
+    path.unlink()
+    words = ["records", "new", "alpha", "--catalog", folder, "--from", "1.0.0", "--to", "2.0.0"]
+    assert main([*words, "-o", str(path)]) == 0
+    assert capsys.readouterr().err == ""
+    assert "component: alpha" in path.read_text()
+    assert main(["records", "show", "alpha", "--catalog", folder]) in (0, 2)
+    assert "is not in the catalog" not in capsys.readouterr().err

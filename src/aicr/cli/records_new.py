@@ -48,9 +48,11 @@ def run(args: argparse.Namespace) -> int:
             f'the registry has no component "{args.component}"',
             hint="add it to registry.yaml first: records belong to an entry of the registry",
         )
-    records = load_records(catalog, [args.component]).get(args.component)
-    item = skeleton(args.component, records, args.before, args.after)
     path = entry.upgrades_file
+    begun = bool(path) and catalog.has(path)
+    # A file that the registry names and that is not there yet is the one to be written.
+    records = load_records(catalog, [args.component]).get(args.component) if begun else None
+    item = skeleton(args.component, records, args.before, args.after)
     if records is None:
         write(new_file(args.component, item), args.output)
         if not path:
