@@ -86,3 +86,8 @@ def test_the_table_leaves_out_what_is_disabled_and_keeps_versions_as_written() -
     assert inventory_of(refs, {"a": {"nameOverride": "x"}})["a"].names == {"nameOverride": "x"}
     assert inventory_of(refs, {"a": {}})["a"].names == {}
     assert inventory_of(refs, {"b": {}})["a"].names is None
+
+
+def test_a_name_that_reads_null_is_not_the_absence_of_one() -> None:
+    assert names_in({"fullnameOverride": "null"}) != names_in({"fullnameOverride": None})
+    assert names_in({"fullnameOverride": "123"}) == names_in({"fullnameOverride": 123})

@@ -151,4 +151,4 @@ def _spelled(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return '"null"' if value == "null" else str(value)
