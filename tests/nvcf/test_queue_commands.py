@@ -640,3 +640,11 @@ def test_watch_reports_a_change_and_ends_with_the_signal(small_world: World) -> 
         _, error = process.communicate(timeout=120)
     assert process.returncode == 143
     assert "the answer was drained and is not-drained" in error
+
+
+def test_an_inventory_that_cannot_be_read_is_said(command: Command) -> None:
+    """Also where no image is compared with it: it may have given agents their version."""
+    words = ["--from", "1.0.10", "--to", "1.1.5", "--inventory", "/not/there"]
+    assert command("preflight", *words) == 2
+    assert command.said["outcome"] == "cannot-verify"
+    assert command.results()["inventory"] == "could not be verified"

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("uvicorn")
-
 from live_server import LiveServer, live_server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

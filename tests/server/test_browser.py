@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from hostile import hostile
 from live_server import PATIENCE, LiveServer
 from tools import tool
-
-webdriver = pytest.importorskip("selenium.webdriver")
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 SCREENSHOTS = os.environ.get("SCREENSHOTS", "")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
@@ -39,7 +38,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         options.add_argument(flag)
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(tool("chromedriver")))
+    driver: Any = webdriver.Chrome(options=options, service=Service(tool("chromedriver")))
     driver.downloads = folder
     yield driver
     driver.quit()

@@ -6,18 +6,17 @@ import json
 from typing import Any
 
 import pytest
-
-from live_server import PATIENCE, LiveServer
-
-schemathesis = pytest.importorskip("schemathesis")
-from hypothesis import HealthCheck, Phase, given, settings  # noqa: E402
-from schemathesis.checks import not_a_server_error  # noqa: E402
-from schemathesis.specs.openapi.checks import (  # noqa: E402
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_headers_conformance,
     response_schema_conformance,
     status_code_conformance,
 )
+
+from live_server import PATIENCE, LiveServer
 
 FIXED = {"/", "/metrics", "/openapi.json", "/healthz", "/readyz"}
 CHECKS = [
@@ -41,7 +40,7 @@ def test_the_document_names_every_address(server: LiveServer) -> None:
 
 @pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
 def test_as_the_document_says(server: LiveServer, mode: str) -> None:
-    schema = schemathesis.openapi.from_dict(json.loads(server.get("/openapi.json").body))
+    schema: Any = schemathesis.openapi.from_dict(json.loads(server.get("/openapi.json").body))
     generation = getattr(schemathesis.GenerationMode, mode)
     for found in schema.get_all_operations():
         operation = found.ok()

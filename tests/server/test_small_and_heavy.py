@@ -46,7 +46,13 @@ HEAVY: dict[str, tuple[str, bytes, str, str]] = {
         CHECK,
         b"".join(b"%%TAG !%x! t:\n" % one for one in range(100_000)) + b"---\na: 1\n",
         "application/yaml",
-        "lines begin with %",
+        "more than 16 %TAG directives",
+    ),
+    "directives on lines of their own kind": (
+        CHECK,
+        b"".join(b"%%TAG !%x! t:\r" % one for one in range(100_000)) + b"---\ra: 1\r",
+        "application/yaml",
+        "more than 16 %TAG directives",
     ),
     "a key twice": (
         CHECK,

@@ -88,9 +88,9 @@ def run(args: argparse.Namespace) -> int:
 
 def digests_of(args: argparse.Namespace, fleet: Fleet) -> dict[str, str]:
     """The versions of agent images by digest: of the inventory, then of the fleet file."""
-    from aicr.nvcf.inventory import agent_digests
+    from aicr.nvcf.inventory import agent_digests, read_inventory
 
-    found = agent_digests(args.inventory) if args.inventory is not None else {}
+    found = agent_digests(read_inventory(args.inventory)) if args.inventory is not None else {}
     return found | dict(fleet.agent_digests)
 
 

@@ -59,18 +59,18 @@ def run(args: argparse.Namespace) -> int:
     fleet = read_fleet(args.fleet)
     wishes = wishes_of(args, begins=False)
     refuse_variables(args, "guide_gate_passed", "allow_running_tasks")
-    asked = Asked(
-        guide=args.guide_gate_passed.strip(),
-        allow_tasks=args.allow_running_tasks,
-        expected=_expected(args.expect),
-        digests=digests_of(args, fleet) if not planned(args) else None,
-        account_seconds=args.timeout_account,
-    )
     if planned(args):
         from aicr.nvcf.queue_plan import gate_plan
 
         write(gate_plan(fleet, args, wishes.settle))
         return 0
+    asked = Asked(
+        guide=args.guide_gate_passed.strip(),
+        allow_tasks=args.allow_running_tasks,
+        expected=_expected(args.expect),
+        digests=digests_of(args, fleet),
+        account_seconds=args.timeout_account,
+    )
 
     def work(reach: Reach, record: Record | None, path: str) -> Outcome:
         from aicr.nvcf.drain import Gate

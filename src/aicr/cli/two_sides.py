@@ -12,12 +12,13 @@ from aicr.upgrade.artifact_sides import side_of as side_with_warnings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from aicr.artifact.read import Artifact
     from aicr.catalog.layers import Catalog
     from aicr.cluster.connection import Connection
-    from aicr.upgrade.check import Report
+    from aicr.upgrade.check import AtRisk, Report
+    from aicr.upgrade.rows import Row
     from aicr.upgrade.sides import Side
     from aicr.upgrade.source import SourceBlock
 
@@ -26,9 +27,9 @@ __all__ = [
     "Sides",
     "add_sides_flags",
     "are_one",
-    "nothing_to_compare",
     "read_sides",
     "refuse_without",
+    "report_of",
     "resolved_again",
     "side_of",
 ]
@@ -118,11 +119,25 @@ def refuse_without(args: argparse.Namespace, *names: str, where: str) -> None:
             raise invalid(f"--{name.replace('_', '-')}: is for {where} alone")
 
 
-def nothing_to_compare(args: argparse.Namespace) -> Report:
-    """The report where both flags name one artifact."""
-    from aicr.upgrade.check import Report
+def report_of(
+    args: argparse.Namespace,
+    sides: Sides | None,
+    look: Callable[[Sequence[Row]], AtRisk] | None = None,
+) -> Report:
+    """The check of what ``read_sides`` gave; ``look`` finds what is at risk in a cluster."""
+    from aicr.upgrade.check import Report, check
 
-    return Report(args.before, args.after, (), note=ONE_ARTIFACT, warnings=[ONE_ARTIFACT])
+    if sides is None:
+        return Report(args.before, args.after, (), note=ONE_ARTIFACT, warnings=[ONE_ARTIFACT])
+    return check(
+        sides.old,
+        sides.new,
+        sides.catalog,
+        deployer=sides.deployer,
+        allow_different_criteria=args.allow_different_criteria,
+        source=sides.source,
+        look=look,
+    )
 
 
 def side_of(artifact: Artifact, on_warning: Callable[[str], None] = warn) -> Side:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aicr.cli.connect import add_exclude_flag, cluster_of
 from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides
+from aicr.cli.two_sides import add_sides_flags, read_sides, report_of
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.upgrade.formats import REPORT_FORMATS, report_text, why_report
@@ -90,20 +90,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace) -> Report:
-    from aicr.upgrade.check import check
-
     sides = read_sides(args)
-    if sides is None:
-        return nothing_to_compare(args)
-    return check(
-        sides.old,
-        sides.new,
-        sides.catalog,
-        deployer=sides.deployer,
-        allow_different_criteria=args.allow_different_criteria,
-        source=sides.source,
-        look=_look(args, sides.connection),
-    )
+    return report_of(args, sides, _look(args, sides.connection) if sides is not None else None)
 
 
 def _look(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aicr.cli.connect import add_exclude_flag
 from aicr.cli.flags import add_bool, add_catalog_flags, add_cluster_flags
 from aicr.cli.output import warn, write
-from aicr.cli.two_sides import add_sides_flags, nothing_to_compare, read_sides, refuse_without
+from aicr.cli.two_sides import add_sides_flags, read_sides, refuse_without, report_of
 from aicr.cli.verdict_flags import add_verdict_flags
 from aicr.cli.verdict_flags import failure_code as failure_code
 from aicr.errors import AicrError, invalid
@@ -86,7 +86,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from aicr.upgrade.check import check
     from aicr.upgrade.plan import Plan, make_plan
 
     if args.output is not None and "://" in args.output:
@@ -94,17 +93,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is None:
         refuse_without(args, "overwrite", "from_catalog", where="-o")
     sides = read_sides(args)
-    if sides is None:
-        report = nothing_to_compare(args)
-    else:
-        report = check(
-            sides.old,
-            sides.new,
-            sides.catalog,
-            deployer=sides.deployer,
-            allow_different_criteria=args.allow_different_criteria,
-            source=sides.source,
-        )
+    report = report_of(args, sides)
     for warning in report.warnings:
         warn(warning)
     if sides is None:

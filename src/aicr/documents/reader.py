@@ -84,8 +84,9 @@ def _decode(data: bytes | str, where: str) -> str:
     if "\0" in data:
         line = data.count("\n", 0, data.index("\0")) + 1
         raise invalid(f"{where}:{line}: a NUL byte (is this a binary file?)")
-    if data.count("\n%") > MAX_DIRECTIVES:  # each costs libyaml a look at all before it
-        raise invalid(f"{where}: more than {MAX_DIRECTIVES} lines begin with % (directives)")
+    # Each costs libyaml a look at all before it; a line may end in more ways than one.
+    if data.count("%TAG") > MAX_DIRECTIVES:
+        raise invalid(f"{where}: more than {MAX_DIRECTIVES} %TAG directives")
     return data
 
 

@@ -122,10 +122,7 @@ class Gate:
         """Read, settle, read, answer. Raises AicrError for a record that cannot be trusted or
         written."""
         sources = Sources()
-        notes = [
-            f"retired, and left aside: {one.name} ({one.reason}; {one.by}, {one.date})"
-            for one in self.reach.fleet.retired
-        ]
+        notes = [f"retired, and left aside: {one.vouched}" for one in self.reach.fleet.retired]
         past = self._read_past(notes)
         self._tell("first reading")
         owners, doubts = self.reach.owners()

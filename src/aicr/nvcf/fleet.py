@@ -165,6 +165,11 @@ class Declared:
         self.by = by
         self.date = date
 
+    @property
+    def vouched(self) -> str:
+        """Which it is, why, and who says so since when."""
+        return f"{self.name} ({self.reason}; {self.by}, {self.date})"
+
 
 class Fleet:
     """The fleet file: ``where`` is its path as given, ``folder`` where its paths start.

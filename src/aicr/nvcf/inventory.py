@@ -196,11 +196,6 @@ def _text(node: Node | None) -> str:
     return node if isinstance(node, str) else ""
 
 
-def agent_digests(where: str) -> dict[str, str]:
-    """The versions of the agent's images by digest, of a compute plane's inventory. Raises as
-    ``read_inventory``."""
-    return {
-        one.digest: one.tag
-        for one in read_inventory(where).images
-        if one.name == "nvca" and one.digest
-    }
+def agent_digests(inventory: Inventory) -> dict[str, str]:
+    """The versions of the agent's images by digest, of a compute plane's inventory."""
+    return {one.digest: one.tag for one in inventory.images if one.name == "nvca" and one.digest}

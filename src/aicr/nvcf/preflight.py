@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aicr.nvcf.evidence import Record
+    from aicr.nvcf.inventory import Inventory
     from aicr.nvcf.queues import Reading
     from aicr.nvcf.reach import Reach
 
@@ -74,10 +75,14 @@ class Plan:
 
 def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Check], float]:
     """Every check, and the servers' time. Raises AicrError for a record that cannot be written."""
+    from aicr.nvcf.inventory import agent_digests
+
     old, version = _version(reach, plan)
     checks = [version]
-    checks += _images(reach, record, plan, old)
-    agents = read_agents(reach, _digests(plan))
+    inventory, unread = _inventory(plan)
+    checks += unread
+    checks += _images(reach, record, plan, old, inventory)
+    agents = read_agents(reach, agent_digests(inventory) if inventory is not None else None)
     reading = take_reading(reach, set(), Sources())
     doubts = [str(one) for one in reach.doubts()]
     checks.append(roll_check(reach, agents, reading))
@@ -87,15 +92,16 @@ def preflight(reach: Reach, record: Record | None, plan: Plan) -> tuple[list[Che
     return checks, reading.at
 
 
-def _digests(plan: Plan) -> dict[str, str]:
-    """The versions of agent images by digest that the inventory knows; whether it can be read is
-    said where the images are compared."""
-    from aicr.nvcf.inventory import agent_digests
+def _inventory(plan: Plan) -> tuple[Inventory | None, list[Check]]:
+    """The inventory that was given, read once; a check of its own where it cannot be read."""
+    from aicr.nvcf.inventory import read_inventory
 
+    if not plan.inventory:
+        return None, []
     try:
-        return agent_digests(plan.inventory) if plan.inventory else {}
-    except AicrError:
-        return {}
+        return read_inventory(plan.inventory), []
+    except AicrError as error:
+        return None, [Check("inventory", UNVERIFIED, error.message, then="pass --inventory FILE")]
 
 
 def preflight_page(checks: Sequence[Check], at: float, *, again: str, record: str) -> Outcome:
@@ -163,20 +169,22 @@ def _receipt(reach: Reach) -> tuple[str, str]:
     return version, "" if version else f"{config_map} has no {key}"
 
 
-def _images(reach: Reach, record: Record | None, plan: Plan, old: str) -> list[Check]:
+def _images(
+    reach: Reach, record: Record | None, plan: Plan, old: str, inventory: Inventory | None
+) -> list[Check]:
     names = ("task worker images", "pull check")
     if not plan.tasks:
         return [Check(one, NOT_APPLICABLE, "stated: no tasks are used") for one in names]
     if not task_images_apply(old, plan.new):
         return [Check(one, NOT_APPLICABLE, "they do not change on this path") for one in names]
-    resolved, images = _resolved(plan)
+    resolved, images = _resolved(plan, inventory)
     clusters = [one.name for one in reach.fleet.compute]
     return [resolved, _pulled(record, [(name, image) for name in clusters for image in images])]
 
 
-def _resolved(plan: Plan) -> tuple[Check, list[str]]:
+def _resolved(plan: Plan, inventory: Inventory | None) -> tuple[Check, list[str]]:
     """The check, and the images of the target; none where they are not known."""
-    from aicr.nvcf.inventory import compare, read_inventory
+    from aicr.nvcf.inventory import compare
     from aicr.nvcf.render import TASKS, NoGo, read_render
     from aicr.nvcf.task_images import task_images
 
@@ -186,8 +194,7 @@ def _resolved(plan: Plan) -> tuple[Check, list[str]]:
     try:
         images = task_images(read_render(plan.render, TASKS)).chosen(with_ess_agent=False)
         texts = [image.text for image in images]
-        if plan.inventory:
-            inventory = read_inventory(plan.inventory)
+        if inventory is not None:
             compared = [compare(image, inventory, TASKS.name) for image in images]
             bad = [one.why for one in compared if not one.agrees]
             if bad:
@@ -197,7 +204,7 @@ def _resolved(plan: Plan) -> tuple[Check, list[str]]:
     except AicrError as error:
         return Check(name, UNVERIFIED, error.message, then=then), []
     shown = ", ".join(texts)
-    if not plan.inventory:
+    if inventory is None:
         return Check(
             name, UNVERIFIED, f"{shown}: not compared with the target's inventory",
             then="pass --inventory FILE", source=plan.render,

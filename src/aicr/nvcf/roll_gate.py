@@ -94,10 +94,7 @@ def roll_gate(
         for agent in agents
         if agent.agent_class in GOOD and not agent.cluster_id
     ]
-    notes = [
-        f"retired, and left aside: {one.name} ({one.reason}; {one.by}, {one.date})"
-        for one in retired
-    ]
+    notes = [f"retired, and left aside: {one.vouched}" for one in retired]
     ids = [agent.cluster_id for agent in agents if agent.cluster_id]
     unsure += [
         f"two clusters have the cluster id {one}" for one in sorted(set(ids)) if ids.count(one) > 1
