@@ -48,7 +48,14 @@ def test_twice_gives_the_same_bytes_without_a_flag(work: Path) -> None:
 
 
 def test_what_a_bundle_was_made_with_is_not_in_its_recipe(work: Path) -> None:
-    given = ["--set", "chart:size=secret", "--set", "plain:enabled=false", "--dynamic", "oci:late"]
+    given = [
+        "--set",
+        "chart:size=secret:enabled=false",
+        "--set",
+        "plain:enabled=false",
+        "--dynamic",
+        "oci:late",
+    ]
     assert bundle(work, "-o", "b", *given).returncode == 0
     done = bundle(work, "-o", "c", recipe="b")
     assert done.returncode == 0

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     Settings = Mapping[str, str | list[str]]
 
 _NAMED = 5
+# What a recipe has of the flags: which components are left out.
+_TOGGLES = (f"{ENABLED}=false", f"{ENABLED}=true")
 
 
 class Request:
@@ -230,7 +232,7 @@ def _left_behind(before: Settings, now: Settings, where: str) -> list[Notice]:
         missing += [
             f"{flag} {one.partition('=')[0] if key.startswith('set') else one}"
             for one in _listed(given)
-            if one not in again and f":{ENABLED}=" not in one  # what was left out is not in it
+            if one not in again and one.partition(":")[2] not in _TOGGLES
         ]
     if not missing:
         return []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from aicr.bundle.overrides import ENABLED, Override, is_utf8, raise_any, split_component
 from aicr.bundle.setpath import DEEPEST, PathError, parse_path, spell, split_assignment
-from aicr.documents.nodes import first_twice
+from aicr.documents.nodes import first_twice, is_deeper
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,23 +169,11 @@ def _json_value(text: str, above: int) -> object:
         raise PathError("a number has too many digits") from None
     except RecursionError:
         raise PathError(_TOO_DEEP) from None
-    if _deeper(value, DEEPEST - above):
+    if is_deeper(value, DEEPEST - above):
         raise PathError(_TOO_DEEP)
     if not is_utf8(json.dumps(value, ensure_ascii=False)):
         raise PathError("half of a surrogate pair is no text")
     return value
-
-
-def _deeper(value: object, levels: int) -> bool:
-    """Whether maps and lists nest deeper in ``value``; a level at a time, without recursion."""
-    level = [value]
-    for _ in range(levels + 1):
-        inside = [one.values() if isinstance(one, dict) else one for one in level
-                  if isinstance(one, dict | list)]  # fmt: skip
-        if not inside:
-            return False
-        level = [item for one in inside for item in one]
-    return True
 
 
 def _short(text: str) -> str:

@@ -71,6 +71,18 @@ def kind_of(node: Node) -> str:
     return f"the number {text}"
 
 
+def is_deeper(value: object, levels: int) -> bool:
+    """Whether maps and lists nest deeper than ``levels``; level by level, without recursion."""
+    level = [value]
+    for _ in range(levels + 1):
+        inside = [one.values() if isinstance(one, dict) else one for one in level
+                  if isinstance(one, dict | list)]  # fmt: skip
+        if not inside:
+            return False
+        level = [item for one in inside for item in one]
+    return True
+
+
 def first_twice(keys: Iterable[str]) -> str:
     """The first key that was there before; "" where none was."""
     seen: set[str] = set()

@@ -136,6 +136,7 @@ class App:
             self._count += 1
             request_id = f"{self._prefix}-{self._count}".encode()
         scope["aicr.accept"], scope["aicr.request_id"] = accept, request_id
+        scope["aicr.bodied"] = bodied
         scope["app"] = self  # with it the router raises, and one place words every refusal
         if scope["method"] == "GET" and not bodied:
             kept = self._kept.get((scope["path"], scope["query_string"], accept))
@@ -228,9 +229,7 @@ class App:
         query: bytes = request.scope["query_string"]
         if request.method == "POST":
             body, kind = await self._bodies.receive(request)
-        elif request.headers.get("content-length", "0") != "0" or (
-            "transfer-encoding" in request.headers
-        ):
+        elif request.scope["aicr.bodied"]:
             raise invalid("a GET has no body", hint="use POST, or put the fields into the query")
         try:
             ask = Ask(query.decode("latin-1"), form, body, kind)

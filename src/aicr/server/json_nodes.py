@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from aicr.documents.nodes import Map, Node, Scalar, Seq, first_twice
+from aicr.documents.nodes import Map, Node, Scalar, Seq, first_twice, is_deeper
 from aicr.documents.reader import MAX_DEPTH
 from aicr.documents.scalars import is_text
 from aicr.errors import AicrError, invalid
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _CONSTANTS = {None: Scalar("null"), True: Scalar("true"), False: Scalar("false")}
 # What the decoder leaves as it is to stay.
 _DONE = frozenset((str, Scalar, Map))
-_CONTAINERS = frozenset((Map, Seq))
 # How the text of a document can name a NUL, or half of a surrogate pair.
 _SHORT = 20
 _SUSPECT = ("\\u0000", "\\ud", "\\uD")
@@ -60,8 +59,8 @@ def read_json(data: bytes, where: str) -> Node:
         raise _too_deep(where) from None
     except _Constant as error:
         raise invalid(f"{where}: {error} is not JSON") from None
-    if len(text) > 2 * MAX_DEPTH:
-        _check_depth(found, where)
+    if len(text) > 2 * MAX_DEPTH and is_deeper(found, MAX_DEPTH):
+        raise _too_deep(where)
     if "\\" in text and any(one in text for one in _SUSPECT):
         _check_texts(found, where)
     if duplicates:
@@ -89,17 +88,6 @@ def _settled(value: object) -> Node:
         found.lines = [0] * len(value)
         return found
     return _CONSTANTS[value]  # type: ignore[index]
-
-
-def _check_depth(node: Node, where: str) -> None:
-    level: list[Node] = [node]
-    for _ in range(MAX_DEPTH + 1):
-        inside = [one.values() if isinstance(one, Map) else one for one in level
-                  if isinstance(one, Map | Seq)]  # fmt: skip
-        if not inside:
-            return
-        level = [item for one in inside for item in one if type(item) in _CONTAINERS]
-    raise _too_deep(where)
 
 
 def _check_texts(node: Node, where: str) -> None:

@@ -118,7 +118,7 @@ def values_of_both(
     for side in (old, new) if new.is_bundle else (old,):
         if side.readable is None or (side.values_missing and not side.readable):
             return None, side.values_missing or f"{side.label} has no values on disk"
-        why += [side.values_missing] if side.values_missing else _unlisted(side, old, new)
+        why += _unknown(side, old, new)
     assert old.readable is not None
     if new.is_bundle:
         assert new.readable is not None
@@ -138,11 +138,13 @@ def values_of_both(
     return (old.readable, values), "; ".join(why)
 
 
-def _unlisted(side: Side, old: Side, new: Side) -> list[str]:
-    """Which component of both is in a bundle that does not say where its values are."""
+def _unknown(side: Side, old: Side, new: Side) -> list[str]:
+    """Why the values of components of both are not known of this side; [] where all are."""
     shared = {ref.name for ref in old.recipe.components if ref.enabled}
     shared &= {ref.name for ref in new.recipe.components if ref.enabled}
-    missing = sorted(shared - set(side.readable or ()))
+    missing = ", ".join(sorted(shared - set(side.readable or ())))
     if not missing:
         return []
-    return [f"{side.label} does not say where the values of {', '.join(missing)} are"]
+    if side.values_missing:
+        return [f"{side.values_missing} (not compared: {missing})"]
+    return [f"{side.label} does not say where the values of {missing} are"]
